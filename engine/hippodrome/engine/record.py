@@ -1,0 +1,113 @@
+"""The record of a match: enough to play it again bit for bit. JSON Lines, one object a line, written compactly.
+
+    {"record":"hippodrome/1","match":..,"ruleset":"antiquity-2p","rules":"1","seats":[{"bot":..,"version":..},..],
+     "clock":"60s+100ms","policy":"forfeit","commitment":sha256(seed)}                              header
+    {"chance":"deck","result":[..]}                                                                 a result of chance
+    {"n":1,"seat":0,"move":"draw","sent":0,"received":812,"credit":0,"charged":812,"bank":..,"hash":..}    an accepted move
+    {"n":2,"seat":1,"fault":"timeout","reason":..,"answer":..,"sent":..,..}                         an answer that failed
+    {"n":2,"seat":1,"move":"draw","by":"referee","hash":..}                    the neutral move, played for a failed seat
+    {"end":"rules","reason":..,"places":[1,2],"scores":[61,48],"faults":[..],"moves":88,"seed":..,"sha256":..}      closing
+
+Times are microseconds: `sent` and `received` since the match began on the referee's clock, `credit` what was taken off
+for the network, `charged` what the clock took, `bank` what it left. `hash` is the first 16 hex digits of the SHA-256 of
+`State.key()` after the move and all that followed from it. `sha256` in the closing line is that of all the lines before it.
+Reading and writing are exact: `dumps(loads(text)) == text`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Any, Final
+
+from hippodrome.engine.errors import RecordError
+
+FORMAT: Final = "hippodrome/1"
+Line = dict[str, Any]
+_ENCODE: Final = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True, allow_nan=False).encode
+_KINDS: Final[dict[str, frozenset[str]]] = {
+    "record": frozenset({"record", "match", "ruleset", "rules", "seats", "clock", "policy", "commitment"}),
+    "chance": frozenset({"chance", "result"}),
+    "move": frozenset({"n", "seat", "move", "hash"}),
+    "fault": frozenset({"n", "seat", "fault", "reason"}),
+    "end": frozenset({"end", "reason", "places", "scores", "faults", "moves", "seed", "sha256"}),
+}
+"""The key that tells the kind of a line -> the keys it must have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A whole record: `header`, `body` (chance, moves and faults in order) and `closing`."""
+
+    header: Line
+    body: tuple[Line, ...]
+    closing: Line
+
+    @property
+    def moves(self) -> list[Line]:
+        return [line for line in self.body if "move" in line]
+
+
+def state_hash(key: str) -> str:
+    """The hash of a state in a record."""
+    return hashlib.sha256(key.encode("ascii")).hexdigest()[:16]
+
+
+def seal(lines: list[Line], closing: Line) -> Record:
+    """The record of `lines` (header first) closed by `closing`, whose `sha256` is added here."""
+    text = "".join(_ENCODE(line) + "\n" for line in lines)
+    return Record(lines[0], tuple(lines[1:]), {**closing, "sha256": hashlib.sha256(text.encode("ascii")).hexdigest()})
+
+
+def dumps(record: Record) -> str:
+    """The text form, a line for each part, ending in a newline."""
+    return "".join(_ENCODE(line) + "\n" for line in (record.header, *record.body, record.closing))
+
+
+def loads(text: str) -> Record:
+    """Read the text form. Raises RecordError naming the line: not JSON, an unknown kind, a missing key, cut off, changed."""
+    lines = [_load_line(number, raw) for number, raw in enumerate(text.splitlines(), 1)]
+    if not lines or "record" not in lines[0]:
+        raise RecordError(1, "no header; fix: give a whole record, written by `hippodrome match export`")
+    if lines[0]["record"] != FORMAT:
+        raise RecordError(1, f"format {lines[0]['record']!r} is not known; fix: give one of format {FORMAT!r}")
+    if "end" not in lines[-1]:
+        raise RecordError(len(lines), "no closing line: the record was cut off; fix: export it again")
+    record = Record(lines[0], tuple(lines[1:-1]), lines[-1])
+    _check_body(record)
+    if dumps(record) != text:
+        raise RecordError(0, "not in the canonical form; fix: export it again")
+    if seal([record.header, *record.body], {}).closing["sha256"] != record.closing["sha256"]:
+        raise RecordError(len(lines), "sha256 does not match the lines before; fix: the record was changed, export it again")
+    return record
+
+
+def kind(line: Line) -> str | None:
+    """`record`, `chance`, `fault`, `move` or `end`; None for anything else."""
+    for name in ("record", "chance", "fault", "move", "end"):
+        if name in line:
+            return name
+    return None
+
+
+def _load_line(number: int, raw: str) -> Line:
+    try:
+        line = json.loads(raw)
+    except ValueError:
+        raise RecordError(number, f"{raw[:40]!r} is not JSON; fix: one JSON object a line") from None
+    if not isinstance(line, dict):
+        raise RecordError(number, f"{raw[:40]!r} is no object; fix: one JSON object a line")
+    name = kind(line)
+    if name is None:
+        raise RecordError(number, f"unknown kind of line {raw[:40]!r}; fix: see the record format in docs/record.md")
+    missing = sorted(_KINDS[name] - line.keys())
+    if missing:
+        raise RecordError(number, f"{name} line without {', '.join(missing)}; fix: export the record again")
+    return line
+
+
+def _check_body(record: Record) -> None:
+    for number, line in enumerate(record.body, 2):
+        if kind(line) in ("record", "end"):
+            raise RecordError(number, f"a {kind(line)} line in the middle; fix: one record a file")
