@@ -1,7 +1,7 @@
 """Tickets: what lets a bot version open a session at an engine node without the node asking a database.
 
 A ticket is `<payload>.<mac>`, both base64url: the payload is JSON {bot, version, expires} (expires in Unix seconds), the mac
-is HMAC-SHA256 of it with the secret of the installation. The internal key, which workers show to nodes, comes from the same secret.
+is HMAC-SHA256 of it with the secret of the installation. The internal key, which workers show to nodes, comes from it too.
 """
 
 from __future__ import annotations
