@@ -24,13 +24,29 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1dhippodrome/v1/antiquity.proto\x12\rhippodrome.v1\"+\n\rAntiquityView\x12\x11\n\x04seat\x18\x01 \x01(\rH\x00\x88\x01\x01\x42\x07\n\x05_seatb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1dhippodrome/v1/antiquity.proto\x12\rhippodrome.v1\"\xc2\x04\n\rAntiquityView\x12\x11\n\x04seat\x18\x01 \x01(\x05H\x00\x88\x01\x01\x12\x14\n\x07to_move\x18\x02 \x01(\x05H\x01\x88\x01\x01\x12\r\n\x05phase\x18\x03 \x01(\t\x12\x0f\n\x07\x61\x63tions\x18\x04 \x01(\x05\x12\r\n\x05\x66resh\x18\x05 \x01(\x08\x12\x0e\n\x06\x62ought\x18\x06 \x01(\x08\x12\x13\n\x0bused_powers\x18\x07 \x03(\t\x12/\n\x07\x63olours\x18\x08 \x03(\x0b\x32\x1e.hippodrome.v1.AntiquityColour\x12\x33\n\tmonuments\x18\t \x03(\x0b\x32 .hippodrome.v1.AntiquityMonument\x12.\n\x07stories\x18\n \x03(\x0b\x32\x1d.hippodrome.v1.AntiquityStory\x12\x0f\n\x07\x66\x61\x63\x65_up\x18\x0b \x03(\t\x12\x12\n\ndeck_count\x18\x0c \x01(\x05\x12\x10\n\x08\x64iscards\x18\r \x03(\t\x12+\n\x05hands\x18\x0e \x03(\x0b\x32\x1c.hippodrome.v1.AntiquityHand\x12\x36\n\x0bpower_cards\x18\x0f \x03(\x0b\x32!.hippodrome.v1.AntiquityPowerCard\x12\x30\n\x07pending\x18\x10 \x01(\x0b\x32\x1f.hippodrome.v1.AntiquityPending\x12\x0c\n\x04\x64\x65\x63k\x18\x11 \x03(\t\x12-\n\x06scores\x18\x12 \x03(\x0b\x32\x1d.hippodrome.v1.AntiquityScoreB\x07\n\x05_seatB\n\n\x08_to_move\"\x8e\x01\n\x0f\x41ntiquityColour\x12\x0e\n\x06\x63olour\x18\x01 \x01(\t\x12\x11\n\x04seat\x18\x02 \x01(\x05H\x00\x88\x01\x01\x12\x0e\n\x06points\x18\x03 \x01(\x05\x12\x12\n\nhistorians\x18\x04 \x01(\x05\x12+\n\x05piles\x18\x05 \x03(\x0b\x32\x1c.hippodrome.v1.AntiquityPileB\x07\n\x05_seat\"0\n\rAntiquityPile\x12\x10\n\x08monument\x18\x01 \x01(\t\x12\r\n\x05\x63\x61rds\x18\x02 \x03(\t\"V\n\x11\x41ntiquityMonument\x12\x10\n\x08monument\x18\x01 \x01(\t\x12\x12\n\x05space\x18\x02 \x01(\x05H\x00\x88\x01\x01\x12\x11\n\tavailable\x18\x03 \x01(\x05\x42\x08\n\x06_space\"/\n\x0e\x41ntiquityStory\x12\x0e\n\x06\x63olour\x18\x01 \x01(\t\x12\r\n\x05\x63\x61rds\x18\x02 \x03(\t\"X\n\rAntiquityHand\x12\x11\n\x04seat\x18\x01 \x01(\x05H\x00\x88\x01\x01\x12\r\n\x05\x63ount\x18\x02 \x01(\x05\x12\r\n\x05\x63\x61rds\x18\x03 \x03(\t\x12\r\n\x05known\x18\x04 \x03(\tB\x07\n\x05_seat\"2\n\x12\x41ntiquityPowerCard\x12\x0c\n\x04\x63\x61rd\x18\x01 \x01(\t\x12\x0e\n\x06holder\x18\x02 \x01(\t\"b\n\x10\x41ntiquityPending\x12\x0e\n\x06\x63olour\x18\x01 \x01(\t\x12\x10\n\x08monument\x18\x02 \x01(\t\x12\x0e\n\x06symbol\x18\x03 \x01(\t\x12\x0c\n\x04need\x18\x04 \x01(\x05\x12\x0e\n\x06picked\x18\x05 \x03(\t\"\x91\x01\n\x0e\x41ntiquityScore\x12\x0e\n\x06\x63olour\x18\x01 \x01(\t\x12\r\n\x05track\x18\x02 \x01(\x05\x12\x11\n\tmonuments\x18\x03 \x01(\x05\x12\x0f\n\x07stories\x18\x04 \x01(\x05\x12\r\n\x05\x62onus\x18\x05 \x01(\x05\x12\x0e\n\x06unused\x18\x06 \x01(\x05\x12\x0e\n\x06powers\x18\x07 \x01(\x05\x12\r\n\x05total\x18\x08 \x01(\x05\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'hippodrome.v1.antiquity_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_ANTIQUITYVIEW']._serialized_start=48
-  _globals['_ANTIQUITYVIEW']._serialized_end=91
+  _globals['_ANTIQUITYVIEW']._serialized_start=49
+  _globals['_ANTIQUITYVIEW']._serialized_end=627
+  _globals['_ANTIQUITYCOLOUR']._serialized_start=630
+  _globals['_ANTIQUITYCOLOUR']._serialized_end=772
+  _globals['_ANTIQUITYPILE']._serialized_start=774
+  _globals['_ANTIQUITYPILE']._serialized_end=822
+  _globals['_ANTIQUITYMONUMENT']._serialized_start=824
+  _globals['_ANTIQUITYMONUMENT']._serialized_end=910
+  _globals['_ANTIQUITYSTORY']._serialized_start=912
+  _globals['_ANTIQUITYSTORY']._serialized_end=959
+  _globals['_ANTIQUITYHAND']._serialized_start=961
+  _globals['_ANTIQUITYHAND']._serialized_end=1049
+  _globals['_ANTIQUITYPOWERCARD']._serialized_start=1051
+  _globals['_ANTIQUITYPOWERCARD']._serialized_end=1101
+  _globals['_ANTIQUITYPENDING']._serialized_start=1103
+  _globals['_ANTIQUITYPENDING']._serialized_end=1201
+  _globals['_ANTIQUITYSCORE']._serialized_start=1204
+  _globals['_ANTIQUITYSCORE']._serialized_end=1349
 # @@protoc_insertion_point(module_scope)
