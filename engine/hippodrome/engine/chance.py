@@ -24,6 +24,11 @@ def commitment(seed: bytes) -> str:
     return hashlib.sha256(seed).hexdigest()
 
 
+def bot_seed(seed: bytes, seat: int) -> str:
+    """What the bot of `seat` is given for its own choices, in hex: the same in each replay, and it tells nothing of the seed."""
+    return hmac.digest(seed, f"bot/{seat}".encode("ascii"), "sha256").hex()
+
+
 class Stream:
     """One stream of a `Chance`, read in order. Each result is noted in the owner's log as (stream, result)."""
 
@@ -31,7 +36,8 @@ class Stream:
 
     def __init__(self, seed: bytes, name: str, log: list[tuple[str, list[int]]]) -> None:
         self.name, self._seed, self._log = name, seed, log
-        self._block, self._words = 0, [0] * 0
+        self._block = 0
+        self._words: list[int] = []
 
     def _word(self) -> int:
         if not self._words:
@@ -48,7 +54,9 @@ class Stream:
         return word % n
 
     def below(self, n: int) -> int:
-        """A number from 0 to n-1, each as likely."""
+        """A number from 0 to n-1, each as likely; `n` from 1 to 2**64."""
+        if not 0 < n <= _WORD:
+            raise ValueError(f"below: {n} given; fix: give a number from 1 to 2**64")
         result = self._below(n)
         self._log.append((self.name, [result]))
         return result
@@ -103,7 +111,7 @@ class _QuickStream(Stream):
     __slots__ = ("_random",)
 
     def __init__(self, source: random.Random) -> None:
-        self._random = source
+        self.name, self._random = "quick", source
 
     def below(self, n: int) -> int:
         return int(self._random.random() * n)
@@ -116,7 +124,10 @@ class _QuickStream(Stream):
 
 
 class QuickChance(Chance):
-    """For search and benchmarks: the same calls on Python's own generator, some ten times faster, nothing noted."""
+    """For search and benchmarks: the same calls on Python's own generator, several times faster, nothing noted.
+
+    All streams are one, and copies share it: a state's copy goes on with other luck than the state itself.
+    """
 
     __slots__ = ("_quick",)
 
