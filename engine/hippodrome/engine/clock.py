@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Final
 
 from hippodrome.engine.errors import FieldError
 
 _UNITS: Final = {"s": 1_000_000, "ms": 1_000, "us": 1, "m": 60_000_000}
-_SPAN = r"(\d+(?:\.\d+)?)(m|s|ms|us)"
+_SPAN = r"([0-9]{1,20}(?:\.[0-9]{1,20})?)(m|s|ms|us)"
+_DAY: Final = 86_400_000_000
 _TEXT: Final = re.compile(rf"{_SPAN}(?:\+{_SPAN})?(?:/{_SPAN})?(?:@{_SPAN})?")
 
 
@@ -36,12 +38,15 @@ class TimeControl:
         if not found:
             raise FieldError("clock", f"{text!r} cannot be read", "write bank+increment, for example 60s+100ms or 10s+0.1s/2s")
         parts = found.groups()
-        times = [round(float(parts[i]) * _UNITS[parts[i + 1]]) if parts[i] else 0 for i in range(0, 8, 2)]
-        return TimeControl(*times).checked()
+        times = [Fraction(parts[i]) * _UNITS[parts[i + 1]] if parts[i] else Fraction(0) for i in range(0, 8, 2)]
+        if any(time.denominator > 1 for time in times):
+            raise FieldError("clock", f"{text!r} has parts of a microsecond", "give whole microseconds")
+        return TimeControl(*(int(time) for time in times)).checked()
 
     def checked(self) -> TimeControl:
         """Itself, if a seat could make a move at all. Raises FieldError."""
-        if self.bank <= 0 or min(self.increment, self.cap, self.startup) < 0 or max(self.bank, self.startup) > 86_400_000_000:
+        times = (self.bank, self.increment, self.cap, self.startup)
+        if self.bank <= 0 or min(times) < 0 or max(times) > _DAY:
             raise FieldError("clock", f"{self} leaves no time to move or is over a day", "give a bank above 0 and up to 1440m")
         return self
 

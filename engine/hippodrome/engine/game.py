@@ -8,6 +8,7 @@ dicts, lists, strings, ints and bools whose keys are the field names of the game
 from __future__ import annotations
 
 import difflib
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -200,9 +201,11 @@ class Game(ABC):
         """The ruleset whose text form is `text`. Raises FieldError."""
         head, *rest = text.split(".")
         name, _, count = head.rpartition("-")
-        if name != self.name or not count.endswith("p") or not count[:-1].isdigit():
+        if name != self.name or not re.fullmatch("[0-9]{1,3}p", count):
             raise FieldError("ruleset", f"{text!r} is not of the form {self.name}-2p", "name the game and the players", ())
         pairs = dict(part.partition("=")[::2] for part in rest)
+        if len(pairs) < len(rest):
+            raise FieldError("ruleset", f"{text!r} sets an option twice", "set each option once", ())
         return self.ruleset(int(count[:-1]), pairs)
 
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -25,15 +26,46 @@ from hippodrome.engine.errors import RecordError
 
 FORMAT: Final = "hippodrome/1"
 Line = dict[str, Any]
-_ENCODE: Final = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True, allow_nan=False).encode
-_KINDS: Final[dict[str, frozenset[str]]] = {
-    "record": frozenset({"record", "match", "ruleset", "rules", "seats", "clock", "policy", "commitment"}),
-    "chance": frozenset({"chance", "result"}),
-    "move": frozenset({"n", "seat", "move", "hash"}),
-    "fault": frozenset({"n", "seat", "fault", "reason"}),
-    "end": frozenset({"end", "reason", "places", "scores", "faults", "moves", "seed", "sha256"}),
+encode: Final = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True, allow_nan=False).encode
+"""A line as text, without its newline."""
+_TIMES: Final = ("sent", "received", "credit", "charged", "bank")
+_KINDS: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
+    "record": (("record", "match", "ruleset", "rules", "seats", "clock", "policy", "commitment"), ()),
+    "chance": (("chance", "result"), ()),
+    "fault": (("n", "seat", "fault", "reason", *_TIMES), ("answer",)),
+    "move": (("n", "seat", "move", "hash"), ("by", *_TIMES)),
+    "end": (("end", "reason", "places", "scores", "faults", "moves", "seed", "sha256"), ()),
 }
-"""The key that tells the kind of a line -> the keys it must have."""
+"""The key that tells the kind of a line -> the keys it must have, and those it may have."""
+
+
+def _text(value: object) -> bool:
+    return type(value) is str
+
+
+def _whole(value: object) -> bool:
+    return type(value) is int and abs(value) < 1 << 63
+
+
+def _numbers(value: object) -> bool:
+    return type(value) is list and all(map(_whole, value))
+
+
+def _rows(fields: dict[str, Callable[[object], bool]]) -> Callable[[object], bool]:
+    def fits(value: object) -> bool:
+        rows = value if type(value) is list else [None]
+        return all(type(row) is dict and row.keys() == fields.keys() and all(fields[k](row[k]) for k in row) for row in rows)
+
+    return fits
+
+
+_VALUES: Final[dict[str, Callable[[object], bool]]] = {
+    **dict.fromkeys(("n", "seat", "moves", *_TIMES), _whole),
+    **dict.fromkeys(("result", "places", "scores"), _numbers),
+    "seats": _rows({"bot": _text, "version": _text}),
+    "faults": _rows({"seat": _whole, "n": _whole, "kind": _text, "reason": _text}),
+}
+"""Key -> what its value must be, wherever it stands; text for any other key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +75,11 @@ class Record:
     header: Line
     body: tuple[Line, ...]
     closing: Line
+
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        """All lines in order; line 1 of the text form is the first."""
+        return (self.header, *self.body, self.closing)
 
     @property
     def moves(self) -> list[Line]:
@@ -56,13 +93,13 @@ def state_hash(key: str) -> str:
 
 def seal(lines: list[Line], closing: Line) -> Record:
     """The record of `lines` (header first) closed by `closing`, whose `sha256` is added here."""
-    text = "".join(_ENCODE(line) + "\n" for line in lines)
+    text = "".join(encode(line) + "\n" for line in lines)
     return Record(lines[0], tuple(lines[1:]), {**closing, "sha256": hashlib.sha256(text.encode("ascii")).hexdigest()})
 
 
 def dumps(record: Record) -> str:
     """The text form, a line for each part, ending in a newline."""
-    return "".join(_ENCODE(line) + "\n" for line in (record.header, *record.body, record.closing))
+    return "".join(encode(line) + "\n" for line in record.lines)
 
 
 def loads(text: str) -> Record:
@@ -71,11 +108,10 @@ def loads(text: str) -> Record:
     if not lines or "record" not in lines[0]:
         raise RecordError(1, "no header; fix: give a whole record, written by `hippodrome match export`")
     if lines[0]["record"] != FORMAT:
-        raise RecordError(1, f"format {lines[0]['record']!r} is not known; fix: give one of format {FORMAT!r}")
+        raise RecordError(1, f"format {str(lines[0]['record'])[:40]!r} is not known; fix: give one of format {FORMAT!r}")
     if "end" not in lines[-1]:
         raise RecordError(len(lines), "no closing line: the record was cut off; fix: export it again")
-    record = Record(lines[0], tuple(lines[1:-1]), lines[-1])
-    _check_body(record)
+    record = checked(Record(lines[0], tuple(lines[1:-1]), lines[-1]))
     if dumps(record) != text:
         raise RecordError(0, "not in the canonical form; fix: export it again")
     if seal([record.header, *record.body], {}).closing["sha256"] != record.closing["sha256"]:
@@ -83,31 +119,39 @@ def loads(text: str) -> Record:
     return record
 
 
+def checked(record: Record) -> Record:
+    """Itself, if every line has the keys of its kind and each key a value of its type. Raises RecordError."""
+    for number, line in enumerate(record.lines, 1):
+        _check_line(number, line)
+        if (kind(line) == "record") != (number == 1) or (kind(line) == "end") != (number == len(record.lines)):
+            raise RecordError(number, f"a line of kind {kind(line)!r} is out of place; fix: give one whole record")
+    return record
+
+
 def kind(line: Line) -> str | None:
     """`record`, `chance`, `fault`, `move` or `end`; None for anything else."""
-    for name in ("record", "chance", "fault", "move", "end"):
-        if name in line:
-            return name
-    return None
+    return next((name for name in _KINDS if name in line), None)
 
 
 def _load_line(number: int, raw: str) -> Line:
     try:
         line = json.loads(raw)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise RecordError(number, f"{raw[:40]!r} is not JSON; fix: one JSON object a line") from None
     if not isinstance(line, dict):
         raise RecordError(number, f"{raw[:40]!r} is no object; fix: one JSON object a line")
-    name = kind(line)
-    if name is None:
-        raise RecordError(number, f"unknown kind of line {raw[:40]!r}; fix: see the record format in docs/record.md")
-    missing = sorted(_KINDS[name] - line.keys())
-    if missing:
-        raise RecordError(number, f"{name} line without {', '.join(missing)}; fix: export the record again")
     return line
 
 
-def _check_body(record: Record) -> None:
-    for number, line in enumerate(record.body, 2):
-        if kind(line) in ("record", "end"):
-            raise RecordError(number, f"a {kind(line)} line in the middle; fix: one record a file")
+def _check_line(number: int, line: Line) -> None:
+    name = kind(line)
+    if name is None:
+        raise RecordError(number, f"unknown kind of line, keys {sorted(line)}; fix: see docs/record.md")
+    needed, allowed = _KINDS[name]
+    if missing := [key for key in needed if key not in line]:
+        raise RecordError(number, f"{name} line without {', '.join(missing)}; fix: export the record again")
+    for key, value in line.items():
+        if key not in needed and key not in allowed:
+            raise RecordError(number, f"{name} line with unknown key {key[:40]!r}; fix: export the record again")
+        if not _VALUES.get(key, _text)(value):
+            raise RecordError(number, f"{key} is {str(value)[:40]!r}, of the wrong type; fix: export the record again")

@@ -13,6 +13,7 @@ whoever drives the referee then drops it, for such an attempt says nothing about
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -25,6 +26,8 @@ from hippodrome.engine.record import FORMAT, Line, Record, seal, state_hash
 
 FAULTS: Final = ("illegal_move", "timeout", "crash", "disconnect")
 """The ways a seat can fail."""
+ANSWER_MAX: Final = 200
+"""An answer of more characters is malformed; records keep no more of it than what shows that."""
 POLICIES: Final = ("forfeit", "retry:N", "substitute:N")
 
 
@@ -51,7 +54,7 @@ class Policy:
     def parse(text: str) -> Policy:
         """Read the text form. Raises FieldError."""
         name, _, count = text.partition(":")
-        if text == "forfeit" or (name in ("retry", "substitute") and count.isdigit() and 0 < int(count) < 1000):
+        if text == "forfeit" or (name in ("retry", "substitute") and re.fullmatch("[1-9][0-9]{0,2}", count)):
             return Policy(name, int(count or 0))
         raise FieldError("policy", f"{text!r} is not known", "write forfeit, retry:N or substitute:N", POLICIES)
 
@@ -163,7 +166,7 @@ class Referee:
         if not self.clock.charge(decision.seat, receipt.took):
             return self._fault("timeout", "", _late(decision, receipt), receipt, text)
         try:
-            move = self._game.parse(text)
+            move = self._parse(text)
         except InvalidMove as error:
             return self._fault("illegal_move", "", f"malformed: {error.reason}", receipt, text)
         if not self.state.is_legal(move):
@@ -182,6 +185,12 @@ class Referee:
             raise ValueError(f"fault: {kind!r} after {receipt.took} us with a limit of {decision.limit} us")
         self.clock.charge(decision.seat, receipt.took)
         return self._fault(kind, "", reason, receipt, None)
+
+    def _parse(self, text: str) -> Move:
+        """An over-long answer never reaches the game: what the record keeps of it must be judged the same way again."""
+        if len(text) > ANSWER_MAX:
+            raise InvalidMove(text, f"is longer than {ANSWER_MAX} characters")
+        return self._game.parse(text)
 
     def _open(self) -> Decision:
         if self.decision is None:
@@ -209,7 +218,7 @@ class Referee:
         decision = self._open()
         line: Line = {"n": decision.number, "seat": decision.seat, "fault": kind, "reason": reason}
         if answer is not None:
-            line["answer"] = answer[:200]
+            line["answer"] = answer[: ANSWER_MAX + 1]
         self.lines.append(line | self._times(decision.seat, receipt))
         self._strikes[decision.seat] += 1
         if self._retries(kind, decision.seat):
