@@ -1,0 +1,1 @@
+"""Celery workers, the match lifecycle, the reconciler, the supervisor and the command line."""

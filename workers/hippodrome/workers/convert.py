@@ -1,0 +1,94 @@
+"""Between the ladder's claims and the messages of `EngineService`. Only here do workers touch protobuf fields."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from google.protobuf.duration_pb2 import Duration
+
+from hippodrome.engine.clock import TimeControl
+from hippodrome.engine.referee import MatchSpec
+from hippodrome.v1 import engine_service_pb2 as v1
+from hippodrome.v1 import match_pb2
+
+
+def run_request(spec: MatchSpec, fence: int, absent_seats: tuple[int, ...]) -> v1.RunMatchRequest:
+    """The request to play one attempt."""
+    return v1.RunMatchRequest(
+        match=spec.match,
+        fence=fence,
+        ruleset=str(spec.ruleset),
+        seats=[match_pb2.SeatInfo(bot=seat.bot, bot_version=seat.version) for seat in spec.seats],
+        clock=_clock(spec.clock),
+        policy=str(spec.policy),
+        seed=spec.seed,
+        absent_seats=absent_seats,
+    )
+
+
+def _clock(clock: TimeControl) -> match_pb2.TimeControl:
+    """Zero cap means no cap, which on the wire is an unset field."""
+    return match_pb2.TimeControl(
+        bank=_duration(clock.bank),
+        increment=_duration(clock.increment),
+        cap=_duration(clock.cap) if clock.cap else None,
+        startup=_duration(clock.startup),
+    )
+
+
+def _duration(microseconds: int) -> Duration:
+    made = Duration()
+    made.FromTimedelta(timedelta(microseconds=microseconds))
+    return made
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """The attempt goes on; `moves` decisions are made."""
+
+    moves: int
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The attempt has ended; `record` is the text form."""
+
+    record: str
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """Nothing was played: these bot versions are not connected to the node."""
+
+    versions: tuple[str, ...]
+
+
+Event = Progress | Finished | Missing
+
+
+@dataclass(frozen=True, slots=True)
+class NodeState:
+    """What an engine node says of itself."""
+
+    name: str
+    slots: int
+    running: int
+    versions: frozenset[str]
+
+
+def read_event(message: v1.RunMatchResponse) -> Event:
+    """The event of a message. Raises ValueError when it has none or its record is not UTF-8."""
+    kind = message.WhichOneof("event")
+    if kind == "progress":
+        return Progress(message.progress.moves)
+    if kind == "finished":
+        return Finished(message.finished.record.decode())
+    if kind == "missing":
+        return Missing(tuple(message.missing.bot_versions))
+    raise ValueError("the engine node sent a message without an event known here")
+
+
+def read_node(message: v1.GetNodeResponse) -> NodeState:
+    """A node's answer."""
+    return NodeState(message.node, message.slots, message.running, frozenset(message.bot_versions))

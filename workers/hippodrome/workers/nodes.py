@@ -1,0 +1,138 @@
+"""Engine nodes, as a worker sees them: which one to ask, and one attempt of a match on it as a stream of events.
+
+A gRPC channel is made when it is first needed, one per process and address: a channel that was carried through a fork
+hangs (reliability note B3).
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import grpc
+
+from hippodrome.engine.referee import MatchSpec
+from hippodrome.v1 import engine_service_pb2 as v1
+from hippodrome.v1.engine_service_pb2_grpc import EngineServiceStub
+from hippodrome.workers import convert
+from hippodrome.workers.convert import Event, NodeState
+
+CHANNEL_OPTIONS: Final = (
+    ("grpc.max_receive_message_length", 64 << 20),
+    ("grpc.initial_reconnect_backoff_ms", 100),
+    ("grpc.min_reconnect_backoff_ms", 100),
+    ("grpc.max_reconnect_backoff_ms", 1000),
+    ("grpc.keepalive_time_ms", 10_000),
+    ("grpc.keepalive_timeout_ms", 5_000),
+    ("grpc.http2.ping_timeout_ms", 5_000),
+    ("grpc.http2.max_pings_without_data", 0),
+)
+"""A frozen node is noticed after 15 s; a node that is back is found within a second."""
+ASK_SECONDS: Final = 2.0
+FRESH_SECONDS: Final = 0.5
+"""How long an answer of GetNode is taken for true."""
+_BUSY: Final = (grpc.StatusCode.RESOURCE_EXHAUSTED,)
+_SETUP: Final = (grpc.StatusCode.PERMISSION_DENIED, grpc.StatusCode.UNAUTHENTICATED)
+
+
+class NodeError(Exception):
+    """An attempt ended without a record. `counts`: it is a strike against the match; `evidence` is for the operator."""
+
+    def __init__(self, reason: str, counts: bool, evidence: str = "") -> None:
+        super().__init__(reason)
+        self.reason, self.counts, self.evidence = reason, counts, evidence
+
+
+class Run:
+    """One attempt under way. Iterate over its events; `cancel` ends it from any thread."""
+
+    def __init__(self, call: grpc.CallIterator[v1.RunMatchResponse], address: str) -> None:
+        self._call, self._address, self._heard = call, address, False
+
+    def cancel(self) -> None:
+        """End the attempt: the node tells its bots that the infrastructure ended it."""
+        self._call.cancel()
+
+    def __iter__(self) -> Iterator[Event]:
+        try:
+            for message in self._call:
+                self._heard = True
+                yield convert.read_event(message)
+        except grpc.RpcError as error:
+            raise _node_error(error, self._address, self._heard) from None
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    state: NodeState
+    at: float
+
+
+class Nodes:
+    """The engine nodes of an installation. `addresses` is asked anew for each match; `key` is the internal key."""
+
+    def __init__(self, addresses: Callable[[], Sequence[str]], key: str) -> None:
+        self._addresses, self._metadata = addresses, (("x-hippodrome-key", key),)
+        self._channels: dict[tuple[int, str], grpc.Channel] = {}
+        self._known: dict[str, _Known] = {}
+        self._lock = threading.Lock()
+
+    def choose(self, versions: frozenset[str]) -> str:
+        """The address of a node where all `versions` are connected, the least busy first; the least busy of all when there
+        is none (it may wait for them). Raises NodeError when no node answers."""
+        addresses = self._addresses()
+        if len(addresses) == 1:
+            return addresses[0]
+        states = {address: state for address in addresses if (state := self.state(address))}
+        if not states:
+            raise NodeError(f"no engine node answers at {', '.join(addresses) or 'any address'}", counts=False)
+        return min(states, key=lambda address: _preference(states[address], versions))
+
+    def run(self, address: str, spec: MatchSpec, fence: int, absent_seats: Sequence[int]) -> Run:
+        """Begin an attempt on the node at `address`."""
+        request = convert.run_request(spec, fence, tuple(absent_seats))
+        return Run(self._stub(address).RunMatch(request, metadata=self._metadata), address)
+
+    def state(self, address: str) -> NodeState | None:
+        """What the node said of itself less than half a second ago; None when it does not answer."""
+        known = self._known.get(address)
+        if known is None or time.monotonic() - known.at > FRESH_SECONDS:
+            try:
+                answer = self._stub(address).GetNode(v1.GetNodeRequest(), metadata=self._metadata, timeout=ASK_SECONDS)
+            except grpc.RpcError:
+                return None
+            known = self._known[address] = _Known(convert.read_node(answer), time.monotonic())
+        return known.state
+
+    def close(self) -> None:
+        """Close the channels of this process."""
+        with self._lock:
+            for (pid, _), channel in self._channels.items():
+                if pid == os.getpid():
+                    channel.close()
+            self._channels.clear()
+
+    def _stub(self, address: str) -> EngineServiceStub:
+        key = (os.getpid(), address)
+        with self._lock:
+            if key not in self._channels:
+                self._channels[key] = grpc.insecure_channel(address, CHANNEL_OPTIONS)
+            return EngineServiceStub(self._channels[key])
+
+
+def _preference(state: NodeState, versions: frozenset[str]) -> tuple[int, bool, float]:
+    """Few bots missing before a free slot before little load."""
+    load = state.running / max(1, state.slots)
+    return (len(versions - state.versions), load >= 1, load)
+
+
+def _node_error(error: grpc.RpcError, address: str, heard: bool) -> NodeError:
+    """A node that was never reached, is full or refuses our key says nothing about the match; one that broke off may."""
+    code, details = error.code(), str(error.details() or "")
+    reason = f"engine node {address}: {code.name}: {details}"[:300]
+    innocent = code in _BUSY or code in _SETUP or (code is grpc.StatusCode.UNAVAILABLE and not heard)
+    return NodeError(reason, counts=not innocent and code is not grpc.StatusCode.CANCELLED, evidence=details)

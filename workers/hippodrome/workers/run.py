@@ -1,0 +1,184 @@
+"""One doorbell, from claim to commit.
+
+    claim (SQL, a lease and a fence) -> an engine node plays (its messages are the heartbeats) -> the record is played again
+    here and compared -> result, rating event and states in one transaction guarded by the fence
+
+A lease that was lost ends the attempt and nothing is written. Whatever goes wrong on our side makes the attempt void: the
+match keeps its seed and seats and is played again.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Final, TypeVar
+
+from hippodrome.engine.errors import HippodromeError, RecordError
+from hippodrome.engine.record import Record, loads
+from hippodrome.engine.verify import read_spec, verify
+from hippodrome.games.registry import get_game
+from hippodrome.ladder import lifecycle
+from hippodrome.ladder.errors import DatabaseUnavailable
+from hippodrome.ladder.lifecycle import Claim
+from hippodrome.ladder.models import utcnow
+from hippodrome.workers.context import Context
+from hippodrome.workers.convert import Event, Finished, Missing, Progress
+from hippodrome.workers.nodes import NodeError
+
+log = logging.getLogger(__name__)
+MISSING_PAUSE: Final = 2.0
+"""Seconds before a match whose bots are away is tried again."""
+NODE_PAUSE: Final = 1.0
+"""Seconds before a match is tried again after an engine node failed."""
+T = TypeVar("T")
+_STOPPED: Final = "the worker was stopped"
+
+
+class LeaseLost(Exception):
+    """Another attempt holds the match now, or its tournament was stopped."""
+
+
+class BotsAway(Exception):
+    """Bots of the match are not connected; `versions` names them."""
+
+    def __init__(self, versions: tuple[str, ...]) -> None:
+        super().__init__(f"not connected: {', '.join(versions)}")
+        self.versions = versions
+
+
+def play_match(context: Context, match_id: str) -> str:
+    """Claim the match and see it through; what came of it, in a word or two for the log."""
+    try:
+        claim = _claim(context, match_id)
+    except DatabaseUnavailable as error:
+        return f"not claimed: {error}"
+    if not isinstance(claim, Claim):
+        return f"refused: {claim.reason}"
+    return Attempt(context, claim).play()
+
+
+def _claim(context: Context, match_id: str) -> Claim | lifecycle.Refused:
+    with context.database.write() as session:
+        return lifecycle.claim(session, match_id, context.owner, utcnow(), context.settings.lease_seconds)
+
+
+class Attempt:
+    """One attempt of a claimed match."""
+
+    def __init__(self, context: Context, claim: Claim) -> None:
+        self.context, self.claim = context, claim
+        self.match_id, self.fence = claim.match_id, claim.fence
+        self._lease = context.settings.lease_seconds
+        self._beaten = time.monotonic()
+        self._times: list[str] = []
+
+    def play(self) -> str:
+        """Run, verify, commit; what came of it."""
+        try:
+            record = self._timed("play", self._run)
+            self._timed("verify", lambda: self._check(record))
+            outcome = self._timed("commit", lambda: self._patient(lambda: self._finish(record)))
+        except LeaseLost:
+            outcome = "superseded"
+        except BotsAway as away:
+            outcome = self._void(str(away), pause=MISSING_PAUSE, counts=False, missing=away.versions)
+        except NodeError as error:
+            outcome = self._void(*self._blame(error))
+        except HippodromeError as error:
+            outcome = self._void(f"not verified: {error}", pause=NODE_PAUSE, counts=True)
+        return " ".join((outcome, *self._times))
+
+    def _run(self) -> Record:
+        """Let a node play the match. Raises NodeError, BotsAway, LeaseLost, RecordError."""
+        address = self.context.nodes.choose(self._versions())
+        run = self.context.nodes.run(address, self.claim.spec, self.fence, self.claim.absent_seats)
+        with self.context.watching(run):
+            for event in run:
+                if (record := self._hear(event)) is not None:
+                    return record
+        raise NodeError(f"engine node {address} ended the attempt without a record", counts=True)
+
+    def _hear(self, event: Event) -> Record | None:
+        match event:
+            case Progress(moves):
+                self._heartbeat(moves)
+            case Missing(versions):
+                raise BotsAway(versions)
+            case Finished(text):
+                return loads(text)
+        return None
+
+    def _heartbeat(self, moves: int) -> None:
+        """Tell SQL that we live, every quarter of the lease. A database that is away for a while is no reason to give up."""
+        if time.monotonic() - self._beaten < self._lease / 4:
+            return
+        self._beaten = time.monotonic()
+        try:
+            with self.context.database.write() as session:
+                alive = lifecycle.heartbeat(session, self.match_id, self.fence, moves, utcnow())
+        except DatabaseUnavailable as error:
+            log.warning("%s no heartbeat: %s", self.match_id, error)
+            return
+        if not alive:
+            raise LeaseLost
+
+    def _check(self, record: Record) -> None:
+        """Play the record again with our own rules. Raises RecordError when it is not a record of this very match."""
+        spec = self.claim.spec
+        game = get_game(spec.ruleset.game)
+        if read_spec(record, game) != spec:
+            raise RecordError(1, "it is not of the match that was asked for")
+        verify(record, game)
+
+    def _finish(self, record: Record) -> str:
+        with self.context.database.write() as session:
+            return lifecycle.finish(session, self.match_id, self.fence, record)
+
+    def _void(
+        self, reason: str, pause: float = 0.0, counts: bool = False, missing: tuple[str, ...] = (), evidence: str = ""
+    ) -> str:
+        """Give the match back. `pause` in seconds; `counts`: a strike against it."""
+        not_before: datetime | None = utcnow() + timedelta(seconds=pause) if pause else None
+        log.warning("%s attempt %d void: %s", self.match_id, self.fence, reason)
+
+        def give_back() -> str:
+            with self.context.database.write() as session:
+                lifecycle.void(
+                    session, self.match_id, self.fence, reason=reason, evidence=evidence, counts_attempt=counts,
+                    not_before=not_before, missing=missing,
+                )
+            return "void"
+
+        return self._patient(give_back)
+
+    def _blame(self, error: NodeError) -> tuple[str, float, bool, tuple[str, ...], str]:
+        """The arguments of `_void` for a failed node; a match that we stopped ourselves may go on at once."""
+        if self.context.stopping:
+            return _STOPPED, 0.0, False, (), ""
+        return error.reason, NODE_PAUSE, error.counts, (), error.evidence
+
+    def _patient(self, write: Callable[[], str]) -> str:
+        """Try to write for as long as a lease lasts; after that the match is played again anyway."""
+        deadline, pause = time.monotonic() + self._lease, 0.1
+        while True:
+            try:
+                return write()
+            except DatabaseUnavailable as error:
+                if time.monotonic() > deadline:
+                    return f"not written: {error}"
+                time.sleep(pause)
+                pause = min(2 * pause, 2.0)
+
+    def _timed(self, name: str, work: Callable[[], T]) -> T:
+        """Do `work`; its milliseconds go to the log."""
+        begun = time.monotonic()
+        try:
+            return work()
+        finally:
+            self._times.append(f"{name}={(time.monotonic() - begun) * 1e3:.1f}ms")
+
+    def _versions(self) -> frozenset[str]:
+        absent = set(self.claim.absent_seats)
+        return frozenset(seat.version for number, seat in enumerate(self.claim.spec.seats) if number not in absent)

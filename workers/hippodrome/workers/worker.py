@@ -1,0 +1,84 @@
+"""A worker process: `python -m hippodrome.workers.worker --name worker-1 --slots 12`.
+
+SIGTERM lets the matches under way end first; SIGQUIT gives them back and ends at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from hippodrome.engine.errors import HippodromeError
+from hippodrome.workers.processes import write_atomically
+
+POOLS: Final = ("threads", "prefork")
+
+
+def read_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace:
+    """The checked command line."""
+    parser = argparse.ArgumentParser(prog="python -m hippodrome.workers.worker", description="Plays matches when it is rung for.")
+    parser.add_argument("--name", default="worker-1", help="name in logs, one for each worker of a host")
+    parser.add_argument("--slots", type=int, default=12, help="matches at once (default 12)")
+    parser.add_argument("--pool", choices=POOLS, default=POOLS[0], help="threads, or a process for each slot")
+    parser.add_argument("--ready-file", type=Path, help="written when the worker listens to the broker")
+    read = parser.parse_args(arguments)
+    if not 1 <= read.slots <= 1000:
+        parser.error(f"--slots: {read.slots} is out of range; fix: give 1 to 1000")
+    return read
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run a worker until it is told to end."""
+    read = read_arguments(arguments)
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    try:
+        _serve(read)
+    except HippodromeError as error:
+        raise SystemExit(f"error: {error}") from None
+
+
+def _serve(read: argparse.Namespace) -> None:
+    from hippodrome.workers.app import app
+
+    _connect_signals(read.ready_file)
+    app.worker_main(
+        [
+            "worker",
+            "--hostname", f"{read.name}@%h",
+            "--concurrency", str(read.slots),
+            "--pool", read.pool,
+            "--without-gossip",
+            "--without-mingle",
+            "--loglevel", "INFO",
+        ]
+    )  # fmt: skip
+
+
+def _connect_signals(ready_file: Path | None) -> None:
+    from celery import signals
+
+    def ready(**_: Any) -> None:
+        if ready_file:
+            write_atomically(ready_file, "ready\n")
+
+    def stopping(how: str, **_: Any) -> None:
+        if how == "Cold":
+            threading.Thread(target=_stop_attempts, name="stop-attempts").start()
+
+    signals.worker_ready.connect(ready, weak=False)
+    signals.worker_shutting_down.connect(stopping, weak=False)
+
+
+def _stop_attempts() -> None:
+    """Called off the signal handler's thread, which may hold a lock that ending an attempt needs."""
+    from hippodrome.workers.context import stop_attempts
+
+    stop_attempts()
+
+
+if __name__ == "__main__":
+    main()
