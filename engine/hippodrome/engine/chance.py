@@ -25,8 +25,9 @@ def commitment(seed: bytes) -> str:
 
 
 def bot_seed(seed: bytes, seat: int) -> str:
-    """What the bot of `seat` is given for its own choices, in hex: the same in each replay, and it tells nothing of the seed."""
-    return hmac.digest(seed, f"bot/{seat}".encode("ascii"), "sha256").hex()
+    """What the bot of `seat` is given for its own choices, in hex: the same in each replay, and it tells nothing of the
+    seed nor of any stream (the message `bot/<seat>/seed` is no block of one: it ends in no number)."""
+    return hmac.digest(seed, f"bot/{seat}/seed".encode("ascii"), "sha256").hex()
 
 
 class Stream:
