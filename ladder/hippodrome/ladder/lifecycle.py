@@ -1,0 +1,356 @@
+"""The life of a match, with effects exactly once: claim, heartbeat, finish, void, wait; what is due; who is elected.
+
+A message that says "play this match" is a doorbell: lost, doubled or late it changes nothing. A claim takes a lease and the
+next **fence**; whatever an attempt writes later counts only while the match still carries its fence. Safety comes from the
+fence, not from clocks: the lease only sets how soon a silent attempt is tried again.
+
+    pending --claim--> leased --finish--> done
+       ^                  |--void/wait--> pending
+       |--unpark-- parked <--void/claim, five strikes
+
+All statements are Core. Rows are locked in one order: tournament, match, ladder. Times are UTC, from the caller.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final, Literal, cast
+
+from sqlalchemy import ColumnElement, CursorResult, Result, Row, delete, exists, func, insert, or_, select, update
+from sqlmodel import Session
+
+from hippodrome.engine.chance import commitment
+from hippodrome.engine.clock import TimeControl
+from hippodrome.engine.errors import RecordError
+from hippodrome.engine.record import Record, dumps
+from hippodrome.engine.referee import MatchSpec, Policy, SeatSpec
+from hippodrome.games.registry import read_ruleset
+from hippodrome.ladder import ids
+from hippodrome.ladder.db import insert_into
+from hippodrome.ladder.errors import NotFound, WrongState
+from hippodrome.ladder.models import TABLES, utcnow
+
+STRIKES: Final = 5
+"""Counted attempts after which a match is parked with its evidence."""
+NO_SHOW: Final = 120.0
+"""Seconds after which a bot that is not there is judged disconnected."""
+RING_AGAIN: Final = 3.0
+"""Seconds after which a doorbell that nobody answered is rung again."""
+_EVIDENCE: Final = 20_000
+_GZIP_LEVEL: Final = 6
+_MATCH, _SEAT, _ATTEMPT, _RESULT = TABLES["match"], TABLES["seat"], TABLES["attempt"], TABLES["result"]
+_TOURNAMENT, _EVENT, _LADDER, _LEASE = TABLES["tournament"], TABLES["rating_event"], TABLES["ladder"], TABLES["lease"]
+_VERSION, _BOT = TABLES["bot_version"], TABLES["bot"]
+_IDLE: Final[dict[str, Any]] = {"owner": None, "lease_until": None, "dispatched_at": None}
+"""What a match that nobody plays carries."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """The match is yours until the lease ends; `absent_seats` are judged disconnected if their bots are still not there."""
+
+    spec: MatchSpec
+    fence: int
+    absent_seats: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Nothing to do: `reason` is unknown, done, cancelled, parked, leased or early."""
+
+    reason: str
+
+
+Finished = Literal["stored", "already", "superseded"]
+
+
+def claim(
+    session: Session, match_id: str, owner: str, now: datetime, lease: float, no_show: float = NO_SHOW
+) -> Claim | Refused:
+    """Take the match for `lease` seconds. An attempt whose lease ran out is written off as lost, and counts as a strike."""
+    row = session.execute(select(_MATCH).where(_MATCH.c.id == match_id).with_for_update()).one_or_none()
+    reason = _refusal(row, now)
+    if row is None or reason:
+        return Refused(reason)
+    strikes = row.strikes + _lose(session, row, now)
+    if strikes >= STRIKES:
+        _park(session, match_id, strikes)
+        return Refused("parked")
+    fence = row.fence + 1
+    taken: dict[str, Any] = {"fence": fence, "attempts": row.attempts + 1, "strikes": strikes, "lease_seconds": lease}
+    taken |= {"state": "leased", "owner": owner, "lease_until": now + timedelta(seconds=lease), "moves": 0, "not_before": None}
+    session.execute(update(_MATCH).where(_MATCH.c.id == match_id).values(taken))
+    started = {"match_id": match_id, "fence": fence, "owner": owner, "started_at": now}
+    session.execute(insert(_ATTEMPT).values(started | {"reason": "", "evidence": "", "counted": False}))
+    spec = spec_of(session, row)
+    return Claim(spec, fence, _absent(row.waiting, spec, now, no_show))
+
+
+def heartbeat(session: Session, match_id: str, fence: int, moves: int, now: datetime) -> bool:
+    """Renew the lease for as long again and note the progress. False: the match is no longer yours; stop, write nothing."""
+    mine = _mine(match_id, fence)
+    lease = session.execute(select(_MATCH.c.lease_seconds).where(*mine)).scalar_one_or_none()
+    if lease is None:
+        return False
+    values: dict[str, Any] = {"moves": moves, "lease_until": now + timedelta(seconds=lease)}
+    if moves:
+        values["waiting"] = {}
+    return _count(session.execute(update(_MATCH).where(*mine).values(values))) == 1
+
+
+def finish(session: Session, match_id: str, fence: int, record: Record, now: datetime | None = None) -> Finished:
+    """Store the result of attempt `fence`, all in this transaction: result, rating event, the match and its tournament.
+
+    `already`: this attempt's result is there. `superseded`: the match is another's, or was stopped; nothing was written but
+    the outcome of the attempt. Raises NotFound, RecordError when the record is not of this match. Verify it before.
+    """
+    moment = now or utcnow()
+    row = _locked_match(session, match_id)
+    if (row.state, row.fence) != ("leased", fence):
+        return _too_late(session, match_id, fence, moment)
+    _check_record(record, spec_of(session, row))
+    values: dict[str, Any] = {"state": "done", "ended_at": moment, "moves": record.closing["moves"], "waiting": {}}
+    session.execute(update(_MATCH).where(_MATCH.c.id == match_id).values(values | _IDLE))
+    _end_attempt(session, match_id, fence, moment, "completed", record.closing["end"])
+    session.execute(insert(_RESULT).values(_result_row(match_id, fence, record, moment)))
+    _add_rating_event(session, row, fence, record, moment)
+    _end_tournament(session, row.tournament_id, moment)
+    return "stored"
+
+
+def void(
+    session: Session,
+    match_id: str,
+    fence: int,
+    reason: str,
+    evidence: str = "",
+    counts_attempt: bool = True,
+    not_before: datetime | None = None,
+    now: datetime | None = None,
+) -> bool:
+    """Give the attempt up: it says nothing about the bots, and the match is played again with the same seed and seats.
+
+    With `counts_attempt` it is a strike; the fifth parks the match. False: the match was no longer yours.
+    """
+    row = session.execute(select(_MATCH).where(*_mine(match_id, fence)).with_for_update()).one_or_none()
+    if row is None:
+        return False
+    strikes = row.strikes + counts_attempt
+    _end_attempt(session, match_id, fence, now or utcnow(), "void", reason, evidence, counts_attempt)
+    if strikes >= STRIKES:
+        _park(session, match_id, strikes)
+    else:
+        values = {"state": "pending", "strikes": strikes, "not_before": not_before, "moves": 0, "waiting": {}}
+        session.execute(update(_MATCH).where(_MATCH.c.id == match_id).values(values | _IDLE))
+    return True
+
+
+def wait(
+    session: Session, match_id: str, fence: int, missing: Sequence[str], now: datetime, not_before: datetime | None = None
+) -> bool:
+    """Nothing was played because the versions `missing` (resource names) are not there: try again, from `not_before` on.
+
+    That is no attempt at all: its row goes, its number in `attempts` too. Each version's wait is counted from when it was first
+    missed without a break; a later claim lists those that were missed for too long. False: the match was no longer yours.
+    """
+    row = session.execute(select(_MATCH).where(*_mine(match_id, fence)).with_for_update()).one_or_none()
+    if row is None:
+        return False
+    session.execute(delete(_ATTEMPT).where(_ATTEMPT.c.match_id == match_id, _ATTEMPT.c.fence == fence))
+    waiting = {version: row.waiting.get(version, now.isoformat()) for version in sorted(missing)}
+    values = {"state": "pending", "attempts": row.attempts - 1, "waiting": waiting, "not_before": not_before, "moves": 0}
+    session.execute(update(_MATCH).where(_MATCH.c.id == match_id).values(values | _IDLE))
+    return True
+
+
+def unpark(session: Session, match_id: str) -> None:
+    """Let a parked match be tried again, its strikes forgotten. Raises NotFound, WrongState."""
+    row = _locked_match(session, match_id)
+    if row.state != "parked":
+        raise WrongState("match", f"{match_id} is {row.state}", "only a parked match can be unparked")
+    session.execute(update(_MATCH).where(_MATCH.c.id == match_id).values(state="pending", strikes=0, not_before=None))
+
+
+def due(session: Session, now: datetime, limit: int, ring_again: float = RING_AGAIN) -> list[str]:
+    """The matches to ring for now, in schedule order: pending and not rung lately, or with a lease that ran out.
+
+    At most `limit` matches are rung and unanswered at a time, so that the broker's queue stays short.
+    """
+    lately = now - timedelta(seconds=ring_again)
+    quiet = or_(_MATCH.c.dispatched_at.is_(None), _MATCH.c.dispatched_at <= lately)
+    ringing = (_MATCH.c.state == "pending") & (_MATCH.c.dispatched_at > lately)
+    room = limit - session.execute(select(func.count()).select_from(_MATCH).where(ringing)).scalar_one()
+    ready = (_MATCH.c.state == "pending") & or_(_MATCH.c.not_before.is_(None), _MATCH.c.not_before <= now) & quiet
+    lapsed = (_MATCH.c.state == "leased") & (_MATCH.c.lease_until <= now) & quiet
+    found: list[str] = []
+    for condition in (lapsed, ready):
+        if len(found) < room:
+            order = (_MATCH.c.number, _MATCH.c.id)
+            rows = select(_MATCH.c.id).where(condition).order_by(*order).limit(room - len(found))
+            found += session.execute(rows).scalars()
+    return found
+
+
+def mark_rung(session: Session, match_ids: Sequence[str], now: datetime) -> None:
+    """Note that the doorbells of these matches are being rung. Commit before sending."""
+    if match_ids:
+        open_ = _MATCH.c.id.in_(match_ids) & _MATCH.c.state.in_(("pending", "leased"))
+        in_order = select(_MATCH.c.id).where(open_).order_by(_MATCH.c.id).with_for_update()
+        session.execute(update(_MATCH).where(_MATCH.c.id.in_(in_order)).values(dispatched_at=now))
+
+
+def elect(session: Session, name: str, owner: str, now: datetime, seconds: float, value: str = "") -> bool:
+    """Take or keep the office `name` for `seconds`. False: another holds it. `value` is told by `holders`."""
+    until = now + timedelta(seconds=seconds)
+    statement = insert_into(session, _LEASE).values(name=name, owner=owner, until=until, value=value)
+    taken = statement.on_conflict_do_update(
+        index_elements=["name"],
+        set_={"owner": owner, "until": until, "value": value},
+        where=or_(_LEASE.c.owner == owner, _LEASE.c.until <= now),
+    )
+    return _count(session.execute(taken)) == 1
+
+
+def resign(session: Session, name: str, owner: str) -> None:
+    """Give the office up at once, if it is held."""
+    session.execute(delete(_LEASE).where(_LEASE.c.name == name, _LEASE.c.owner == owner))
+
+
+def holders(session: Session, prefix: str, now: datetime) -> dict[str, str]:
+    """Office -> value, of all offices now held whose name starts with `prefix`; sorted."""
+    held = select(_LEASE.c.name, _LEASE.c.value).where(_LEASE.c.until > now, _LEASE.c.name.startswith(prefix, autoescape=True))
+    return {row.name: row.value for row in session.execute(held.order_by(_LEASE.c.name))}
+
+
+def spec_of(session: Session, match: Row[Any]) -> MatchSpec:
+    """The specification of a match from its row."""
+    tournament = session.execute(select(_TOURNAMENT).where(_TOURNAMENT.c.id == match.tournament_id)).one()
+    seats = (
+        select(_BOT.c.name, _VERSION.c.number)
+        .select_from(_SEAT.join(_VERSION, _VERSION.c.id == _SEAT.c.version_id).join(_BOT, _BOT.c.id == _VERSION.c.bot_id))
+        .where(_SEAT.c.match_id == match.id)
+        .order_by(_SEAT.c.seat)
+    )
+    return MatchSpec(
+        match=ids.match_name(match.id),
+        ruleset=read_ruleset(match.ruleset),
+        seats=tuple(SeatSpec(bot, ids.version_name(bot, number)) for bot, number in session.execute(seats)),
+        clock=TimeControl.parse(tournament.clock),
+        policy=Policy.parse(tournament.policy),
+        seed=match.seed,
+    )
+
+
+def _refusal(row: Row[Any] | None, now: datetime) -> str:
+    """Why the match cannot be claimed; empty if it can."""
+    if row is None:
+        return "unknown"
+    if row.state == "leased":
+        return "leased" if row.lease_until > now else ""
+    if row.state == "pending":
+        return "early" if row.not_before and row.not_before > now else ""
+    return str(row.state)
+
+
+def _lose(session: Session, row: Row[Any], now: datetime) -> int:
+    """Write off the attempt whose lease ran out; 1 if there was one."""
+    if row.state != "leased":
+        return 0
+    reason = f"nothing heard from {row.owner} for {row.lease_seconds:g} s"
+    _end_attempt(session, row.id, row.fence, now, "lost", reason, f"the last progress was {row.moves} moves", True)
+    return 1
+
+
+def _park(session: Session, match_id: str, strikes: int) -> None:
+    session.execute(update(_MATCH).where(_MATCH.c.id == match_id).values(_IDLE | {"state": "parked", "strikes": strikes}))
+
+
+def _absent(waiting: dict[str, str], spec: MatchSpec, now: datetime, no_show: float) -> tuple[int, ...]:
+    late = {v for v, since in waiting.items() if (now - datetime.fromisoformat(since)).total_seconds() >= no_show}
+    return tuple(number for number, seat in enumerate(spec.seats) if seat.version in late)
+
+
+def _mine(match_id: str, fence: int) -> tuple[ColumnElement[bool], ...]:
+    return (_MATCH.c.id == match_id, _MATCH.c.fence == fence, _MATCH.c.state == "leased")
+
+
+def _count(result: Result[Any]) -> int:
+    """How many rows a statement has written."""
+    return cast("CursorResult[Any]", result).rowcount
+
+
+def _end_attempt(
+    session: Session,
+    match_id: str,
+    fence: int,
+    now: datetime,
+    outcome: str,
+    reason: str,
+    evidence: str = "",
+    counted: bool = False,
+) -> None:
+    values = {"ended_at": now, "outcome": outcome, "reason": reason, "evidence": evidence[:_EVIDENCE], "counted": counted}
+    session.execute(update(_ATTEMPT).where(_ATTEMPT.c.match_id == match_id, _ATTEMPT.c.fence == fence).values(values))
+
+
+def _locked_match(session: Session, match_id: str) -> Row[Any]:
+    """The match, locked after its tournament. Raises NotFound."""
+    tournament = session.execute(select(_MATCH.c.tournament_id).where(_MATCH.c.id == match_id)).scalar_one_or_none()
+    if tournament is None:
+        raise NotFound("match", f"no match {match_id[:60]!r}", "copy the id from its tournament")
+    session.execute(select(_TOURNAMENT.c.id).where(_TOURNAMENT.c.id == tournament).with_for_update())
+    return session.execute(select(_MATCH).where(_MATCH.c.id == match_id).with_for_update()).one()
+
+
+def _too_late(session: Session, match_id: str, fence: int, now: datetime) -> Finished:
+    """What a `finish` is told whose match no longer waits for it."""
+    if session.execute(select(_RESULT.c.fence).where(_RESULT.c.match_id == match_id)).scalar_one_or_none() == fence:
+        return "already"
+    _end_attempt(session, match_id, fence, now, "superseded", "it finished after the match had been taken from it")
+    return "superseded"
+
+
+def _check_record(record: Record, spec: MatchSpec) -> None:
+    """Raises RecordError when `record` is not one of this match, whatever its moves are."""
+    seats = [{"bot": seat.bot, "version": seat.version} for seat in spec.seats]
+    wanted: dict[str, Any] = {"match": spec.match, "ruleset": str(spec.ruleset), "seats": seats, "clock": str(spec.clock)}
+    wanted |= {"policy": str(spec.policy), "commitment": commitment(spec.seed)}
+    for name, value in wanted.items():
+        if record.header[name] != value:
+            raise RecordError(
+                1, f"{name} is {record.header[name]!r}, the match has {value!r}; fix: give the record of {spec.match}"
+            )
+    if len(record.closing["places"]) != len(spec.seats):
+        raise RecordError(0, f"{len(record.closing['places'])} places for {len(spec.seats)} seats; fix: play the match again")
+
+
+def _result_row(match_id: str, fence: int, record: Record, now: datetime) -> dict[str, Any]:
+    text, closing = dumps(record).encode("ascii"), record.closing
+    row = {name: closing[name] for name in ("reason", "places", "scores", "faults", "moves")}
+    row |= {"match_id": match_id, "fence": fence, "ending": closing["end"], "created_at": now}
+    return row | {"record": gzip.compress(text, _GZIP_LEVEL, mtime=0), "sha256": hashlib.sha256(text).hexdigest()}
+
+
+def _add_rating_event(session: Session, match: Row[Any], fence: int, record: Record, now: datetime) -> None:
+    """Append to the log of the ladder, if the tournament is rated."""
+    if not session.execute(select(_TOURNAMENT.c.rated).where(_TOURNAMENT.c.id == match.tournament_id)).scalar_one():
+        return
+    versions = session.execute(select(_SEAT.c.version_id).where(_SEAT.c.match_id == match.id).order_by(_SEAT.c.seat))
+    event = {"match_id": match.id, "fence": fence, "ladder": match.ruleset, "versions": list(versions.scalars())}
+    event |= {"block": f"{match.tournament_id}/{match.block}", "places": record.closing["places"], "created_at": now}
+    event["failed"] = sorted({fault["seat"] for fault in record.closing["faults"]})
+    session.execute(insert(_EVENT).values(event))
+    session.execute(update(_LADDER).where(_LADDER.c.name == match.ruleset).values(events=_LADDER.c.events + 1))
+
+
+def _end_tournament(session: Session, tournament: int, now: datetime) -> None:
+    """The tournament is finished with its last match. Its row is locked, so two last matches cannot miss each other."""
+    left = exists().where(
+        _MATCH.c.tournament_id == tournament, _MATCH.c.state.in_(("pending", "leased", "parked", "cancelled"))
+    )
+    over = (_TOURNAMENT.c.id == tournament) & (_TOURNAMENT.c.state == "running") & ~left
+    session.execute(update(_TOURNAMENT).where(over).values(state="finished", ended_at=now))

@@ -1,0 +1,15 @@
+"""${message}"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import sqlalchemy as sa
+from alembic import op
+
+revision: Final = ${repr(up_revision)}
+down_revision: Final = ${repr(down_revision)}
+
+
+def upgrade() -> None:
+    ${upgrades if upgrades else "pass"}
