@@ -107,7 +107,7 @@ def own_trace(error: BaseException) -> str:
 
 def last_line(error: BaseException) -> str:
     """File and line where `error` was raised, as far as it was not in the SDK."""
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if not _is_ours(f.filename)]
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if not _is_ours(f.filename) and f.filename[0] != "<"]
     return f"{frames[-1].filename}, line {frames[-1].lineno}" if frames else ""
 
 

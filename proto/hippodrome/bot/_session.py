@@ -34,7 +34,7 @@ FIRST_PATIENCE: Final = timedelta(seconds=10)
 PATIENCE: Final = timedelta(minutes=10)
 """How long a lost connection is tried to get back."""
 _FIRST_WAIT, _LONGEST_WAIT, _CALL_TIMEOUT, _LAST_WORDS = 0.1, 10.0, 10.0, 5.0
-_STALE: Final = frozenset({"SESSION_UNKNOWN", "SESSION_TOKEN_UNKNOWN", "SESSION_EXPIRED"})
+_STALE: Final = frozenset({"SESSION_FOREIGN"})
 """Reasons that say: the session token is worth nothing, open a new session."""
 _Call = grpc.aio.StreamStreamCall[PlayRequest, PlayResponse]
 
@@ -129,12 +129,17 @@ class Session:
         if options.address:
             return self._place
         try:
-            self._place, self._old_ticket = await _ask(options), False
+            self._place, self._old_ticket = await _ask(options, self._name()), False
         except HippodromeError as error:
             if not (error.temporary and self._ever_connected):
                 raise
             self._old_ticket = True
         return self._place
+
+    def _name(self) -> str:
+        """Whom to ask for: the version that has matches under way must go on, whatever the newest is now."""
+        welcome = self.player.welcome
+        return welcome.bot_version if welcome is not None and self.player.places else self.options.bot
 
     async def _play(self, place: tuple[str, str]) -> None:
         """One stream, from hello to its end."""
@@ -265,11 +270,11 @@ class Session:
                 await asyncio.wait_for(self._left.wait(), pause)
 
 
-async def _ask(options: Options) -> tuple[str, str]:
-    """Ask the server where to play: address and ticket."""
+async def _ask(options: Options, bot: str) -> tuple[str, str]:
+    """Ask the server where `bot` may play: address and ticket."""
     metadata = (("authorization", f"Bearer {options.token}"),) if options.token else None
     async with open_channel(options.server) as channel:
-        request = CreateBotSessionRequest(bot=options.bot)
+        request = CreateBotSessionRequest(bot=bot)
         try:
             given = await BotServiceStub(channel).CreateBotSession(request, metadata=metadata, timeout=_CALL_TIMEOUT)
         except grpc.RpcError as error:
