@@ -1,0 +1,207 @@
+"""One bot session: its states, its outbox, its places in matches. Streams come and go; the session stays.
+
+States and what each event does to them are the table `NEXT`; proto/README.md shows it as a diagram.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from hippodrome.engine.reasons import Refusal
+from hippodrome.service import convert
+
+if TYPE_CHECKING:
+    from hippodrome.service.match import Place
+
+FRAME_BYTES: Final = 65_536
+"""A frame is closed when it is longer than this, so that no reader's limit is met."""
+UNREAD_EVENTS: Final = 1000
+"""Answers that nobody asked for, in a row, after which the stream is closed."""
+
+OPENING, READY, LEAVING, AWAY, LEAVING_AWAY, CLOSED = "opening", "ready", "leaving", "away", "leaving_away", "closed"
+
+NEXT: Final[dict[tuple[str, str], str]] = {
+    (OPENING, "hello"): READY,
+    (OPENING, "answer"): "HELLO_EXPECTED",
+    (OPENING, "goodbye"): "HELLO_EXPECTED",
+    (OPENING, "nothing"): "HELLO_EXPECTED",
+    (READY, "hello"): "HELLO_REPEATED",
+    (READY, "answer"): READY,
+    (READY, "goodbye"): LEAVING,
+    (READY, "nothing"): READY,
+    (READY, "lost"): AWAY,
+    (READY, "resumed"): READY,
+    (LEAVING, "hello"): "HELLO_REPEATED",
+    (LEAVING, "answer"): LEAVING,
+    (LEAVING, "goodbye"): LEAVING,
+    (LEAVING, "nothing"): LEAVING,
+    (LEAVING, "lost"): LEAVING_AWAY,
+    (LEAVING, "resumed"): LEAVING,
+    (LEAVING, "idle"): CLOSED,
+    (AWAY, "resumed"): READY,
+    (AWAY, "forgotten"): CLOSED,
+    (LEAVING_AWAY, "resumed"): LEAVING,
+    (LEAVING_AWAY, "forgotten"): CLOSED,
+    (LEAVING_AWAY, "idle"): CLOSED,
+}
+"""(state, event) -> the next state, or the reason (upper case) why the stream is refused.
+
+`nothing` is an event without a member known here; `idle` says that no match is left."""
+
+_REFUSALS: Final = {
+    "HELLO_EXPECTED": "events[0]: the first event was {event!r}; fix: send hello first",
+    "HELLO_REPEATED": "events: a second hello; fix: send it once, as the first event of the stream",
+}
+
+
+def step(state: str, event: str) -> str:
+    """The state after `event`. Raises Refusal when the protocol does not allow it."""
+    after = NEXT[state, event]
+    if after.isupper():
+        raise Refusal(after, _REFUSALS[after].format(event=event), event=event, state=state)
+    return after
+
+
+@dataclass(slots=True)
+class Counters:
+    """What a session has done: frames and answers in, answers nobody asked for, lost streams."""
+
+    frames: int = 0
+    answers: int = 0
+    unasked: int = 0
+    lost: int = 0
+
+
+@dataclass(slots=True)
+class Session:
+    """A bot process. `places` are its seats in running matches, by match name: one seat a match."""
+
+    token: str
+    bot: str
+    version: str
+    capacity: int
+    changed: Callable[[Session], None]
+    """Called when a place became free."""
+    state: str = READY
+    stream: Stream | None = None
+    away_since: int = 0
+    """When the last stream broke, monotonic nanoseconds."""
+    loopback: bool = True
+    fastest: int = 0
+    """The shortest time an answer took, in microseconds: no less than the round trip of the network. 0: none yet."""
+    places: dict[str, Place] = field(default_factory=dict)
+    outbox: deque[tuple[bytes, Place | None]] = field(default_factory=deque)
+    """Events to send; a place comes with those that start its clock."""
+    farewells: list[bytes] = field(default_factory=list)
+    """Matches that ended while the stream was away."""
+    counters: Counters = field(default_factory=Counters)
+    unasked_in_a_row: int = 0
+
+    @property
+    def here(self) -> bool:
+        return self.stream is not None
+
+    @property
+    def free(self) -> int:
+        """Matches it may still be given."""
+        return self.capacity - len(self.places) if self.state == READY else 0
+
+    def send(self, event: bytes, clocked: Place | None = None) -> None:
+        """Put an event into the outbox; while the stream is away it is dropped, for a resumed session is told all again."""
+        if self.stream is not None:
+            self.outbox.append((event, clocked))
+            self.stream.wake()
+
+    def send_farewell(self, match: str, event: bytes) -> None:
+        """The last event of a match; kept for a bot that is away."""
+        self.places.pop(match, None)
+        if self.stream is not None:
+            self.send(event)
+        else:
+            self.farewells.append(event)
+        self.changed(self)
+
+    def attach(self, stream: Stream, event: bytes) -> None:
+        """Take a stream, say welcome and tell it everything that is under way."""
+        if self.stream is not None:
+            text = "session: a newer stream took it over; fix: keep one stream a session"
+            self.stream.close(Refusal("STREAM_REPLACED", text))
+        self.stream = stream
+        self.outbox.clear()
+        self.send(event)
+        while self.farewells:
+            self.send(self.farewells.pop(0))
+        for place in list(self.places.values()):
+            place.match.tell_again(place)
+
+    def lose(self, stream: Stream, now: int) -> None:
+        """The stream broke at `now` (monotonic nanoseconds), unless it had been replaced already. Clocks go on."""
+        if self.stream is not stream:
+            return
+        self.stream, self.away_since = None, now
+        self.counters.lost += 1
+        self.outbox.clear()
+        if self.state != CLOSED:
+            self.state = step(self.state, "lost")
+        for place in list(self.places.values()):
+            place.match.seat_away(place)
+
+    def note_time(self, took: int) -> None:
+        """An answer took so long, in microseconds."""
+        self.fastest = min(self.fastest or took, max(1, took))
+
+    def take_frame(self, now: int) -> bytes:
+        """The next frame of the outbox; `now` (monotonic nanoseconds) starts the clocks of the decisions in it."""
+        events: list[bytes] = []
+        size = 0
+        while self.outbox and size < FRAME_BYTES:
+            event, place = self.outbox.popleft()
+            events.append(event)
+            size += len(event)
+            if place is not None:
+                place.handed_over(now)
+        return convert.frame(events)
+
+    def note_unasked(self) -> None:
+        """Count an answer that nobody asked for. Raises Refusal after very many in a row."""
+        self.counters.unasked += 1
+        self.unasked_in_a_row += 1
+        if self.unasked_in_a_row > UNREAD_EVENTS:
+            text = f"events: over {UNREAD_EVENTS} answers in a row that nobody asked for; fix: answer open decisions only"
+            raise Refusal("EVENT_FLOOD", text, answers=str(self.unasked_in_a_row))
+
+
+class Stream:
+    """One RPC of a session, as far as the session needs it: a bell for the writer, and a way to end it."""
+
+    __slots__ = ("_bell", "closing", "writing_since")
+
+    def __init__(self) -> None:
+        self._bell = asyncio.Event()
+        self.closing: asyncio.Future[Refusal | None] = asyncio.get_running_loop().create_future()
+        """Set when the stream is to end: with a refusal, or None for a good end."""
+        self.writing_since = 0
+        """When the write under way began, monotonic nanoseconds; 0 when there is none."""
+
+    def wake(self) -> None:
+        """There is something to write."""
+        self._bell.set()
+
+    async def woken(self) -> None:
+        """Wait until there is something to write."""
+        await self._bell.wait()
+        self._bell.clear()
+
+    def close(self, refusal: Refusal | None) -> None:
+        """End the stream; the first call counts."""
+        if not self.closing.done():
+            self.closing.set_result(refusal)
+            self.wake()
+
+    def stuck(self, now: int, span: int) -> bool:
+        """Whether one write has been under way for longer than `span` nanoseconds."""
+        return 0 < self.writing_since < now - span
