@@ -1,4 +1,4 @@
-"""A view as one SVG picture: board, displays, story track, face-up cards and hands, from top to bottom.
+"""A view as one SVG picture: the turn, board, displays, story track, face-up cards and hands, from top to bottom.
 
 Everything that a colour says is also said by a word, a letter or a shape. The picture is 360 units wide, so its text is
 readable on a phone; its colours follow the reader's light or dark scheme.
@@ -17,6 +17,17 @@ from hippodrome.games.antiquity.text import symbol_letter
 _WIDTH: Final = 360
 _ROW: Final = 22
 _TITLES: Final = {m.id: m.name for m in BOX.monuments}
+_DOING: Final = {
+    "build": "builds",
+    "improve": "improves",
+    "reorder": "reorders",
+    "score": "discards two cards to score",
+    "score_second": "discards a second card to score",
+    "buy": "discards two cards to buy an action with",
+    "buy_second": "discards a second card to buy an action with",
+    "give": "exchanges a card, which one to give",
+    "swap": "exchanges a card, which one to take",
+}
 
 STYLE: Final = (
     ".ha{--ink:#1d1d1f;--soft:#5a5a60;--paper:#fffdf7;--line:#b9b3a4;--chip:#f1ead9;--mark:#8a4b00;"
@@ -25,7 +36,7 @@ STYLE: Final = (
     "--mark:#ffb968;--red:#ff8a80;--blue:#8ab8ff;--green:#7fd39a;--yellow:#e8c95a}}"
     ".ha text{fill:var(--ink)}.ha .soft{fill:var(--soft)}.ha .head{font-weight:600;font-size:12px}"
     ".ha .paper{fill:var(--paper)}.ha .cell{fill:none;stroke:var(--line)}.ha .chip{fill:var(--chip);stroke:var(--line)}"
-    ".ha .top{stroke:var(--mark);stroke-width:2}.ha .marker{fill:var(--mark)}.ha .marker+text{fill:var(--paper)}"
+    ".ha .top{stroke:var(--mark);stroke-width:2}.ha .marker{fill:var(--mark)}"
     ".ha .red{fill:var(--red)}.ha .blue{fill:var(--blue)}.ha .green{fill:var(--green)}.ha .yellow{fill:var(--yellow)}"
     ".ha .disc+text{fill:var(--paper);font-weight:600}"
 )
@@ -35,7 +46,7 @@ def svg(view: View) -> str:
     """The picture of `view`; its `desc` says in words what it shows."""
     parts: list[str] = []
     y = 20
-    for section in (_board, _displays, _stories, _cards):
+    for section in (_now, _board, _displays, _stories, _cards):
         drawn, y = section(view, y)
         parts += drawn
     return (
@@ -49,7 +60,7 @@ def title(view: View) -> str:
     """One line: the game and whose turn it is."""
     if view["phase"] == "over":
         return "Antiquity, the game is over"
-    return f"Antiquity, seat {view['to_move']} to move, {view['actions']} of {BOX.actions} actions left"
+    return f"Antiquity, seat {view['to_move']} to move, actions left: {view['actions']}"
 
 
 def description(view: View) -> str:
@@ -95,9 +106,30 @@ def _disc(colour: str, x: float, y: float) -> str:
     return f'<circle cx="{x:g}" cy="{y:g}" r="7" class="disc {colour}"/>{_text(x, y + 4, colour[0].upper(), anchor="middle")}'
 
 
+def _now(view: View, y: int) -> tuple[list[str], int]:
+    """Whose turn it is and how far an unfinished choice has come."""
+    parts = [_text(8, y, title(view), "head")]
+    if "pending" in view:
+        y += 16
+        parts.append(_text(8, y, pending_words(view)))
+        for line in _lines(view["pending"]["picked"], 3):
+            parts += _chips(line, 8, y + 6, short=False)
+            y += _ROW
+    return parts, y + 26
+
+
+def pending_words(view: View) -> str:
+    """What the seat to move is doing: `improves Petra for red, 1 more at least`."""
+    pending = view["pending"]
+    words = [_DOING[view["phase"]], _TITLES.get(pending["monument"], pending["symbol"])]
+    words += ["for", pending["colour"]] if pending["colour"] else []
+    least = f", {pending['need']} more at least" if pending["need"] else ""
+    return " ".join(filter(None, words)) + least
+
+
 def _board(view: View, y: int) -> tuple[list[str], int]:
     """The monument tracks: a row each, the marker on its space, then how many may still build."""
-    size = 210 // len(BOX.sole)
+    size = 200 // len(BOX.sole)
     left = 96
     parts = [_text(8, y, "Monuments", "head"), _text(_WIDTH - 8, y, "may build", "soft", "end")]
     for i, sole in enumerate(BOX.sole):
@@ -127,7 +159,10 @@ def _display(view: View, colour: dict[str, Any], y: int) -> tuple[list[str], int
     score = [f"total {s['total']} VP" for s in view.get("scores", []) if s["colour"] == colour["colour"]]
     points = score or [f"{colour['points']} VP"]
     words = [colour["colour"], f"seat {colour['seat']}", *points, f"historians {colour['historians']}"]
-    parts = [_disc(colour["colour"], 15, y - 4), _text(28, y, ", ".join(words + powers), "head")]
+    parts = [_disc(colour["colour"], 15, y - 4), _text(28, y, ", ".join(words), "head")]
+    if powers:
+        y += 16
+        parts.append(_text(12, y, "holds " + ", ".join(powers)))
     y += 8
     for pile in colour["piles"]:
         parts.append(_text(12, y + 14, _TITLES[pile["monument"]]))
@@ -141,7 +176,7 @@ def _display(view: View, colour: dict[str, Any], y: int) -> tuple[list[str], int
 
 def _chips(cards: list[str], x: float, y: float, *, short: bool, framed: int = -1) -> list[str]:
     """Cards in a row; `short` shows the value and the symbol only."""
-    width = 26 if short else 84
+    width = 26 if short else 112
     parts = []
     for i, card in enumerate(cards):
         left = x + i * (width + 2)
@@ -175,7 +210,7 @@ def _cards(view: View, y: int) -> tuple[list[str], int]:
     for words, cards in rows:
         parts.append(_text(8, y, words, "head"))
         y += 6
-        for line in _lines(cards, 4):
+        for line in _lines(cards, 3):
             parts += _chips(line, 8, y, short=False)
             y += _ROW
         y += 18
