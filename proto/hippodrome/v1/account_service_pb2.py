@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n#hippodrome/v1/account_service.proto\x12\rhippodrome.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"W\n\x07\x41\x63\x63ount\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05\x61\x64min\x18\x02 \x01(\x08\x12/\n\x0b\x63reate_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\x86\x01\n\x05Token\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05label\x18\x02 \x01(\t\x12/\n\x0b\x63reate_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0brevoke_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"M\n\x14\x43reateAccountRequest\x12\x12\n\naccount_id\x18\x01 \x01(\t\x12\r\n\x05\x61\x64min\x18\x02 \x01(\x08\x12\x12\n\nrequest_id\x18\x03 \x01(\t\"P\n\x15\x43reateAccountResponse\x12\'\n\x07\x61\x63\x63ount\x18\x01 \x01(\x0b\x32\x16.hippodrome.v1.Account\x12\x0e\n\x06secret\x18\x02 \x01(\t\"\x13\n\x11GetAccountRequest\"=\n\x12GetAccountResponse\x12\'\n\x07\x61\x63\x63ount\x18\x01 \x01(\x0b\x32\x16.hippodrome.v1.Account\"4\n\x12\x43reateTokenRequest\x12\x0f\n\x07\x61\x63\x63ount\x18\x01 \x01(\t\x12\r\n\x05label\x18\x02 \x01(\t\"J\n\x13\x43reateTokenResponse\x12#\n\x05token\x18\x01 \x01(\x0b\x32\x14.hippodrome.v1.Token\x12\x0e\n\x06secret\x18\x02 \x01(\t\"\"\n\x12RevokeTokenRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\":\n\x13RevokeTokenResponse\x12#\n\x05token\x18\x01 \x01(\x0b\x32\x14.hippodrome.v1.Token2\xeb\x02\n\x0e\x41\x63\x63ountService\x12Z\n\rCreateAccount\x12#.hippodrome.v1.CreateAccountRequest\x1a$.hippodrome.v1.CreateAccountResponse\x12Q\n\nGetAccount\x12 .hippodrome.v1.GetAccountRequest\x1a!.hippodrome.v1.GetAccountResponse\x12T\n\x0b\x43reateToken\x12!.hippodrome.v1.CreateTokenRequest\x1a\".hippodrome.v1.CreateTokenResponse\x12T\n\x0bRevokeToken\x12!.hippodrome.v1.RevokeTokenRequest\x1a\".hippodrome.v1.RevokeTokenResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n#hippodrome/v1/account_service.proto\x12\rhippodrome.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"W\n\x07\x41\x63\x63ount\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05\x61\x64min\x18\x02 \x01(\x08\x12/\n\x0b\x63reate_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\x86\x01\n\x05Token\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05label\x18\x02 \x01(\t\x12/\n\x0b\x63reate_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0brevoke_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"M\n\x14\x43reateAccountRequest\x12\x12\n\naccount_id\x18\x01 \x01(\t\x12\r\n\x05\x61\x64min\x18\x02 \x01(\x08\x12\x12\n\nrequest_id\x18\x03 \x01(\t\"P\n\x15\x43reateAccountResponse\x12\'\n\x07\x61\x63\x63ount\x18\x01 \x01(\x0b\x32\x16.hippodrome.v1.Account\x12\x0e\n\x06secret\x18\x02 \x01(\t\"\x13\n\x11GetAccountRequest\"=\n\x12GetAccountResponse\x12\'\n\x07\x61\x63\x63ount\x18\x01 \x01(\x0b\x32\x16.hippodrome.v1.Account\"<\n\x13ListAccountsRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\"Y\n\x14ListAccountsResponse\x12(\n\x08\x61\x63\x63ounts\x18\x01 \x03(\x0b\x32\x16.hippodrome.v1.Account\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"4\n\x12\x43reateTokenRequest\x12\x0f\n\x07\x61\x63\x63ount\x18\x01 \x01(\t\x12\r\n\x05label\x18\x02 \x01(\t\"J\n\x13\x43reateTokenResponse\x12#\n\x05token\x18\x01 \x01(\x0b\x32\x14.hippodrome.v1.Token\x12\x0e\n\x06secret\x18\x02 \x01(\t\"\"\n\x12RevokeTokenRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\":\n\x13RevokeTokenResponse\x12#\n\x05token\x18\x01 \x01(\x0b\x32\x14.hippodrome.v1.Token2\xc4\x03\n\x0e\x41\x63\x63ountService\x12Z\n\rCreateAccount\x12#.hippodrome.v1.CreateAccountRequest\x1a$.hippodrome.v1.CreateAccountResponse\x12Q\n\nGetAccount\x12 .hippodrome.v1.GetAccountRequest\x1a!.hippodrome.v1.GetAccountResponse\x12W\n\x0cListAccounts\x12\".hippodrome.v1.ListAccountsRequest\x1a#.hippodrome.v1.ListAccountsResponse\x12T\n\x0b\x43reateToken\x12!.hippodrome.v1.CreateTokenRequest\x1a\".hippodrome.v1.CreateTokenResponse\x12T\n\x0bRevokeToken\x12!.hippodrome.v1.RevokeTokenRequest\x1a\".hippodrome.v1.RevokeTokenResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -44,14 +44,18 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_GETACCOUNTREQUEST']._serialized_end=493
   _globals['_GETACCOUNTRESPONSE']._serialized_start=495
   _globals['_GETACCOUNTRESPONSE']._serialized_end=556
-  _globals['_CREATETOKENREQUEST']._serialized_start=558
-  _globals['_CREATETOKENREQUEST']._serialized_end=610
-  _globals['_CREATETOKENRESPONSE']._serialized_start=612
-  _globals['_CREATETOKENRESPONSE']._serialized_end=686
-  _globals['_REVOKETOKENREQUEST']._serialized_start=688
-  _globals['_REVOKETOKENREQUEST']._serialized_end=722
-  _globals['_REVOKETOKENRESPONSE']._serialized_start=724
-  _globals['_REVOKETOKENRESPONSE']._serialized_end=782
-  _globals['_ACCOUNTSERVICE']._serialized_start=785
-  _globals['_ACCOUNTSERVICE']._serialized_end=1148
+  _globals['_LISTACCOUNTSREQUEST']._serialized_start=558
+  _globals['_LISTACCOUNTSREQUEST']._serialized_end=618
+  _globals['_LISTACCOUNTSRESPONSE']._serialized_start=620
+  _globals['_LISTACCOUNTSRESPONSE']._serialized_end=709
+  _globals['_CREATETOKENREQUEST']._serialized_start=711
+  _globals['_CREATETOKENREQUEST']._serialized_end=763
+  _globals['_CREATETOKENRESPONSE']._serialized_start=765
+  _globals['_CREATETOKENRESPONSE']._serialized_end=839
+  _globals['_REVOKETOKENREQUEST']._serialized_start=841
+  _globals['_REVOKETOKENREQUEST']._serialized_end=875
+  _globals['_REVOKETOKENRESPONSE']._serialized_start=877
+  _globals['_REVOKETOKENRESPONSE']._serialized_end=935
+  _globals['_ACCOUNTSERVICE']._serialized_start=938
+  _globals['_ACCOUNTSERVICE']._serialized_end=1390
 # @@protoc_insertion_point(module_scope)

@@ -45,6 +45,11 @@ class AccountServiceStub(object):
                 request_serializer=hippodrome_dot_v1_dot_account__service__pb2.GetAccountRequest.SerializeToString,
                 response_deserializer=hippodrome_dot_v1_dot_account__service__pb2.GetAccountResponse.FromString,
                 _registered_method=True)
+        self.ListAccounts = channel.unary_unary(
+                '/hippodrome.v1.AccountService/ListAccounts',
+                request_serializer=hippodrome_dot_v1_dot_account__service__pb2.ListAccountsRequest.SerializeToString,
+                response_deserializer=hippodrome_dot_v1_dot_account__service__pb2.ListAccountsResponse.FromString,
+                _registered_method=True)
         self.CreateToken = channel.unary_unary(
                 '/hippodrome.v1.AccountService/CreateToken',
                 request_serializer=hippodrome_dot_v1_dot_account__service__pb2.CreateTokenRequest.SerializeToString,
@@ -70,6 +75,13 @@ class AccountServiceServicer(object):
 
     def GetAccount(self, request, context):
         """The account of the token in use.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListAccounts(self, request, context):
+        """All accounts, by name. Needs an administrator's token.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -101,6 +113,11 @@ def add_AccountServiceServicer_to_server(servicer, server):
                     servicer.GetAccount,
                     request_deserializer=hippodrome_dot_v1_dot_account__service__pb2.GetAccountRequest.FromString,
                     response_serializer=hippodrome_dot_v1_dot_account__service__pb2.GetAccountResponse.SerializeToString,
+            ),
+            'ListAccounts': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListAccounts,
+                    request_deserializer=hippodrome_dot_v1_dot_account__service__pb2.ListAccountsRequest.FromString,
+                    response_serializer=hippodrome_dot_v1_dot_account__service__pb2.ListAccountsResponse.SerializeToString,
             ),
             'CreateToken': grpc.unary_unary_rpc_method_handler(
                     servicer.CreateToken,
@@ -168,6 +185,33 @@ class AccountService(object):
             '/hippodrome.v1.AccountService/GetAccount',
             hippodrome_dot_v1_dot_account__service__pb2.GetAccountRequest.SerializeToString,
             hippodrome_dot_v1_dot_account__service__pb2.GetAccountResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListAccounts(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/hippodrome.v1.AccountService/ListAccounts',
+            hippodrome_dot_v1_dot_account__service__pb2.ListAccountsRequest.SerializeToString,
+            hippodrome_dot_v1_dot_account__service__pb2.ListAccountsResponse.FromString,
             options,
             channel_credentials,
             insecure,

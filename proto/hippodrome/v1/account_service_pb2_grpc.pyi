@@ -37,6 +37,8 @@ class AccountServiceStub:
     """Creates an account with its first token. Needs an administrator's token."""
     GetAccount: _grpc.UnaryUnaryMultiCallable[_account_service_pb2.GetAccountRequest, _account_service_pb2.GetAccountResponse]
     """The account of the token in use."""
+    ListAccounts: _grpc.UnaryUnaryMultiCallable[_account_service_pb2.ListAccountsRequest, _account_service_pb2.ListAccountsResponse]
+    """All accounts, by name. Needs an administrator's token."""
     CreateToken: _grpc.UnaryUnaryMultiCallable[_account_service_pb2.CreateTokenRequest, _account_service_pb2.CreateTokenResponse]
     """A further token for the account of the token in use, or, for an administrator, for any account."""
     RevokeToken: _grpc.UnaryUnaryMultiCallable[_account_service_pb2.RevokeTokenRequest, _account_service_pb2.RevokeTokenResponse]
@@ -51,6 +53,8 @@ class AccountServiceAsyncStub(AccountServiceStub):
     """Creates an account with its first token. Needs an administrator's token."""
     GetAccount: _aio.UnaryUnaryMultiCallable[_account_service_pb2.GetAccountRequest, _account_service_pb2.GetAccountResponse]  # type: ignore[assignment]
     """The account of the token in use."""
+    ListAccounts: _aio.UnaryUnaryMultiCallable[_account_service_pb2.ListAccountsRequest, _account_service_pb2.ListAccountsResponse]  # type: ignore[assignment]
+    """All accounts, by name. Needs an administrator's token."""
     CreateToken: _aio.UnaryUnaryMultiCallable[_account_service_pb2.CreateTokenRequest, _account_service_pb2.CreateTokenResponse]  # type: ignore[assignment]
     """A further token for the account of the token in use, or, for an administrator, for any account."""
     RevokeToken: _aio.UnaryUnaryMultiCallable[_account_service_pb2.RevokeTokenRequest, _account_service_pb2.RevokeTokenResponse]  # type: ignore[assignment]
@@ -74,6 +78,14 @@ class AccountServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_account_service_pb2.GetAccountResponse, _abc.Awaitable[_account_service_pb2.GetAccountResponse]]:
         """The account of the token in use."""
+
+    @_abc_1.abstractmethod
+    def ListAccounts(
+        self,
+        request: _account_service_pb2.ListAccountsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_account_service_pb2.ListAccountsResponse, _abc.Awaitable[_account_service_pb2.ListAccountsResponse]]:
+        """All accounts, by name. Needs an administrator's token."""
 
     @_abc_1.abstractmethod
     def CreateToken(

@@ -6,6 +6,7 @@ Ladders: one rating table for each ruleset."""
 from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
+from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
 import builtins as _builtins
 import sys
@@ -35,6 +36,8 @@ class LadderRow(_message.Message):
     FAULTS_FIELD_NUMBER: _builtins.int
     PROVISIONAL_FIELD_NUMBER: _builtins.int
     ANCHOR_FIELD_NUMBER: _builtins.int
+    RANK_BEST_FIELD_NUMBER: _builtins.int
+    RANK_WORST_FIELD_NUMBER: _builtins.int
     rank: _builtins.int
     """From 1; unset while provisional."""
     bot_version: _builtins.str
@@ -57,6 +60,10 @@ class LadderRow(_message.Message):
     """Too few blocks or too wide an interval to rank it."""
     anchor: _builtins.bool
     """A shipped reference bot with a pinned number."""
+    rank_best: _builtins.int
+    """The best rank that its interval allows among the rows shown; 0 while provisional."""
+    rank_worst: _builtins.int
+    """The worst rank that its interval allows among the rows shown; 0 while provisional."""
     def __init__(
         self,
         *,
@@ -71,10 +78,12 @@ class LadderRow(_message.Message):
         faults: _builtins.int = ...,
         provisional: _builtins.bool = ...,
         anchor: _builtins.bool = ...,
+        rank_best: _builtins.int = ...,
+        rank_worst: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_rank", b"_rank", "rank", b"rank"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_rank", b"_rank", "account", b"account", "anchor", b"anchor", "blocks", b"blocks", "bot_version", b"bot_version", "faults", b"faults", "interval", b"interval", "matches", b"matches", "provisional", b"provisional", "rank", b"rank", "rating", b"rating", "score", b"score"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_rank", b"_rank", "account", b"account", "anchor", b"anchor", "blocks", b"blocks", "bot_version", b"bot_version", "faults", b"faults", "interval", b"interval", "matches", b"matches", "provisional", b"provisional", "rank", b"rank", "rank_best", b"rank_best", "rank_worst", b"rank_worst", "rating", b"rating", "score", b"score"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__rank: _TypeAlias = _typing.Literal["rank"]  # noqa: Y015
     _WhichOneofArgType__rank: _TypeAlias = _typing.Literal["_rank", b"_rank"]  # noqa: Y015
@@ -89,16 +98,20 @@ class GetLadderRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     NAME_FIELD_NUMBER: _builtins.int
+    EVERY_VERSION_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """The ladder, for example "antiquity-2p"."""
+    every_version: _builtins.bool
+    """Every rated version of a bot instead of its newest."""
     def __init__(
         self,
         *,
         name: _builtins.str = ...,
+        every_version: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["name", b"name"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["every_version", b"every_version", "name", b"name"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -113,13 +126,21 @@ class GetLadderResponse(_message.Message):
     NAME_FIELD_NUMBER: _builtins.int
     ROWS_FIELD_NUMBER: _builtins.int
     MATCHES_FIELD_NUMBER: _builtins.int
+    PENDING_FIELD_NUMBER: _builtins.int
+    FIT_TIME_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """The ladder."""
     matches: _builtins.int
     """Rated matches in all."""
+    pending: _builtins.int
+    """Results that are not yet in these ratings."""
     @_builtins.property
     def rows(self) -> _containers.RepeatedCompositeFieldContainer[Global___LadderRow]:
         """Best first, provisional rows last."""
+
+    @_builtins.property
+    def fit_time(self) -> _timestamp_pb2.Timestamp:
+        """When the ratings were last computed; unset before the first time."""
 
     def __init__(
         self,
@@ -127,10 +148,12 @@ class GetLadderResponse(_message.Message):
         name: _builtins.str = ...,
         rows: _abc.Iterable[Global___LadderRow] | None = ...,
         matches: _builtins.int = ...,
+        pending: _builtins.int = ...,
+        fit_time: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["fit_time", b"fit_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["matches", b"matches", "name", b"name", "rows", b"rows"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["fit_time", b"fit_time", "matches", b"matches", "name", b"name", "pending", b"pending", "rows", b"rows"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -62,6 +62,27 @@ class Match(_message.Message):
     STATE_CANCELLED: Match.State.ValueType  # 5
     """Its tournament was stopped."""
 
+    @_typing.final
+    class WaitingEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        @_builtins.property
+        def value(self) -> _timestamp_pb2.Timestamp: ...
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: _timestamp_pb2.Timestamp | None = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _typing.Literal["value", b"value"]  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
     NAME_FIELD_NUMBER: _builtins.int
     TOURNAMENT_FIELD_NUMBER: _builtins.int
     RULESET_FIELD_NUMBER: _builtins.int
@@ -75,6 +96,11 @@ class Match(_message.Message):
     ATTEMPTS_FIELD_NUMBER: _builtins.int
     END_TIME_FIELD_NUMBER: _builtins.int
     COMMITMENT_FIELD_NUMBER: _builtins.int
+    NUMBER_FIELD_NUMBER: _builtins.int
+    BLOCK_FIELD_NUMBER: _builtins.int
+    ROTATION_FIELD_NUMBER: _builtins.int
+    FAULTS_FIELD_NUMBER: _builtins.int
+    WAITING_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """For example "matches/m7qk2"."""
     tournament: _builtins.str
@@ -93,6 +119,12 @@ class Match(_message.Message):
     """Attempts, void ones included."""
     commitment: _builtins.str
     """SHA-256 of the seed in hex."""
+    number: _builtins.int
+    """Its number in the schedule of its tournament, from 0."""
+    block: _builtins.int
+    """Its block in the schedule, from 0: matches of one block share a seed."""
+    rotation: _builtins.int
+    """By how many places the entries of its block are rotated, from 0."""
     @_builtins.property
     def seats(self) -> _containers.RepeatedCompositeFieldContainer[_match_pb2.SeatInfo]:
         """Who sits where."""
@@ -108,6 +140,14 @@ class Match(_message.Message):
     @_builtins.property
     def end_time(self) -> _timestamp_pb2.Timestamp:
         """When it got its result."""
+
+    @_builtins.property
+    def faults(self) -> _containers.RepeatedCompositeFieldContainer[Global___MatchFault]:
+        """The seats that failed, in order."""
+
+    @_builtins.property
+    def waiting(self) -> _containers.MessageMap[_builtins.str, _timestamp_pb2.Timestamp]:
+        """Bot versions that a worker has looked for in vain, and since when."""
 
     def __init__(
         self,
@@ -125,14 +165,66 @@ class Match(_message.Message):
         attempts: _builtins.int = ...,
         end_time: _timestamp_pb2.Timestamp | None = ...,
         commitment: _builtins.str = ...,
+        number: _builtins.int | None = ...,
+        block: _builtins.int | None = ...,
+        rotation: _builtins.int | None = ...,
+        faults: _abc.Iterable[Global___MatchFault] | None = ...,
+        waiting: _abc.Mapping[_builtins.str, _timestamp_pb2.Timestamp] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["end_time", b"end_time"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_block", b"_block", "_number", b"_number", "_rotation", b"_rotation", "block", b"block", "end_time", b"end_time", "number", b"number", "rotation", b"rotation"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["attempts", b"attempts", "commitment", b"commitment", "end_time", b"end_time", "ending", b"ending", "moves", b"moves", "name", b"name", "places", b"places", "reason", b"reason", "ruleset", b"ruleset", "scores", b"scores", "seats", b"seats", "state", b"state", "tournament", b"tournament"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_block", b"_block", "_number", b"_number", "_rotation", b"_rotation", "attempts", b"attempts", "block", b"block", "commitment", b"commitment", "end_time", b"end_time", "ending", b"ending", "faults", b"faults", "moves", b"moves", "name", b"name", "number", b"number", "places", b"places", "reason", b"reason", "rotation", b"rotation", "ruleset", b"ruleset", "scores", b"scores", "seats", b"seats", "state", b"state", "tournament", b"tournament", "waiting", b"waiting"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__block: _TypeAlias = _typing.Literal["block"]  # noqa: Y015
+    _WhichOneofArgType__block: _TypeAlias = _typing.Literal["_block", b"_block"]  # noqa: Y015
+    _WhichOneofReturnType__number: _TypeAlias = _typing.Literal["number"]  # noqa: Y015
+    _WhichOneofArgType__number: _TypeAlias = _typing.Literal["_number", b"_number"]  # noqa: Y015
+    _WhichOneofReturnType__rotation: _TypeAlias = _typing.Literal["rotation"]  # noqa: Y015
+    _WhichOneofArgType__rotation: _TypeAlias = _typing.Literal["_rotation", b"_rotation"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__block) -> _WhichOneofReturnType__block | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__number) -> _WhichOneofReturnType__number | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__rotation) -> _WhichOneofReturnType__rotation | None: ...
 
 Global___Match: _TypeAlias = Match  # noqa: Y015
+
+@_typing.final
+class MatchFault(_message.Message):
+    """A seat that failed."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SEAT_FIELD_NUMBER: _builtins.int
+    DECISION_FIELD_NUMBER: _builtins.int
+    KIND_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    seat: _builtins.int
+    """The seat, from 0."""
+    decision: _builtins.int
+    """The number of the decision."""
+    kind: _builtins.str
+    """"illegal_move", "timeout", "crash" or "disconnect"."""
+    reason: _builtins.str
+    """What happened."""
+    def __init__(
+        self,
+        *,
+        seat: _builtins.int | None = ...,
+        decision: _builtins.int = ...,
+        kind: _builtins.str = ...,
+        reason: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "seat", b"seat"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "decision", b"decision", "kind", b"kind", "reason", b"reason", "seat", b"seat"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__seat: _TypeAlias = _typing.Literal["seat"]  # noqa: Y015
+    _WhichOneofArgType__seat: _TypeAlias = _typing.Literal["_seat", b"_seat"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__seat) -> _WhichOneofReturnType__seat | None: ...
+
+Global___MatchFault: _TypeAlias = MatchFault  # noqa: Y015
 
 @_typing.final
 class GetMatchRequest(_message.Message):

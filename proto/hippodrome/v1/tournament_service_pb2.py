@@ -26,7 +26,7 @@ from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__
 from hippodrome.v1 import match_pb2 as hippodrome_dot_v1_dot_match__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n&hippodrome/v1/tournament_service.proto\x12\rhippodrome.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x19hippodrome/v1/match.proto\"\x96\x04\n\nTournament\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07ruleset\x18\x02 \x01(\t\x12\x0f\n\x07pairing\x18\x03 \x01(\t\x12\x0e\n\x06\x62locks\x18\x04 \x01(\r\x12)\n\x05\x63lock\x18\x05 \x01(\x0b\x32\x1a.hippodrome.v1.TimeControl\x12\x0e\n\x06policy\x18\x06 \x01(\t\x12.\n\x05state\x18\x07 \x01(\x0e\x32\x1f.hippodrome.v1.Tournament.State\x12\x0f\n\x07\x65ntries\x18\x08 \x03(\t\x12\x17\n\x0fmatches_planned\x18\t \x01(\r\x12\x14\n\x0cmatches_done\x18\n \x01(\r\x12\x16\n\x0ematches_parked\x18\x0b \x01(\r\x12/\n\x0b\x63reate_time\x18\x0c \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\r \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12*\n\tstandings\x18\x0e \x03(\x0b\x32\x17.hippodrome.v1.Standing\x12\r\n\x05rated\x18\x0f \x01(\x08\x12\x0f\n\x07\x61\x63\x63ount\x18\x10 \x01(\t\"Z\n\x05State\x12\x15\n\x11STATE_UNSPECIFIED\x10\x00\x12\x11\n\rSTATE_RUNNING\x10\x01\x12\x12\n\x0eSTATE_FINISHED\x10\x02\x12\x13\n\x0fSTATE_CANCELLED\x10\x03\"s\n\x08Standing\x12\x13\n\x0b\x62ot_version\x18\x01 \x01(\t\x12\x0e\n\x06points\x18\x02 \x01(\x01\x12\x0f\n\x07matches\x18\x03 \x01(\r\x12\x0e\n\x06\x66\x61ults\x18\x04 \x01(\r\x12\x0f\n\x07\x61gainst\x18\x05 \x03(\x01\x12\x10\n\x08meetings\x18\x06 \x03(\r\"\xe1\x01\n\x17\x43reateTournamentRequest\x12\x15\n\rtournament_id\x18\x01 \x01(\t\x12\x0f\n\x07ruleset\x18\x02 \x01(\t\x12\x0f\n\x07\x65ntries\x18\x03 \x03(\t\x12\x0e\n\x06\x62locks\x18\x04 \x01(\r\x12)\n\x05\x63lock\x18\x05 \x01(\x0b\x32\x1a.hippodrome.v1.TimeControl\x12\x0e\n\x06policy\x18\x06 \x01(\t\x12\x0f\n\x07pairing\x18\x07 \x01(\t\x12\x0c\n\x04seed\x18\x08 \x01(\t\x12\x0f\n\x07unrated\x18\t \x01(\x08\x12\x12\n\nrequest_id\x18\n \x01(\t\"I\n\x18\x43reateTournamentResponse\x12-\n\ntournament\x18\x01 \x01(\x0b\x32\x19.hippodrome.v1.Tournament\"$\n\x14GetTournamentRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"F\n\x15GetTournamentResponse\x12-\n\ntournament\x18\x01 \x01(\x0b\x32\x19.hippodrome.v1.Tournament\"?\n\x16ListTournamentsRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\"b\n\x17ListTournamentsResponse\x12.\n\x0btournaments\x18\x01 \x03(\x0b\x32\x19.hippodrome.v1.Tournament\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"&\n\x16WatchTournamentRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"H\n\x17WatchTournamentResponse\x12-\n\ntournament\x18\x01 \x01(\x0b\x32\x19.hippodrome.v1.Tournament\"\'\n\x17\x43\x61ncelTournamentRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"I\n\x18\x43\x61ncelTournamentResponse\x12-\n\ntournament\x18\x01 \x01(\x0b\x32\x19.hippodrome.v1.Tournament\"\'\n\x17ResumeTournamentRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"I\n\x18ResumeTournamentResponse\x12-\n\ntournament\x18\x01 \x01(\x0b\x32\x19.hippodrome.v1.Tournament2\xe4\x04\n\x11TournamentService\x12\x63\n\x10\x43reateTournament\x12&.hippodrome.v1.CreateTournamentRequest\x1a\'.hippodrome.v1.CreateTournamentResponse\x12Z\n\rGetTournament\x12#.hippodrome.v1.GetTournamentRequest\x1a$.hippodrome.v1.GetTournamentResponse\x12`\n\x0fListTournaments\x12%.hippodrome.v1.ListTournamentsRequest\x1a&.hippodrome.v1.ListTournamentsResponse\x12\x62\n\x0fWatchTournament\x12%.hippodrome.v1.WatchTournamentRequest\x1a&.hippodrome.v1.WatchTournamentResponse0\x01\x12\x63\n\x10\x43\x61ncelTournament\x12&.hippodrome.v1.CancelTournamentRequest\x1a\'.hippodrome.v1.CancelTournamentResponse\x12\x63\n\x10ResumeTournament\x12&.hippodrome.v1.ResumeTournamentRequest\x1a\'.hippodrome.v1.ResumeTournamentResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n&hippodrome/v1/tournament_service.proto\x12\rhippodrome.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x19hippodrome/v1/match.proto\"\xaf\x04\n\nTournament\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07ruleset\x18\x02 \x01(\t\x12\x0f\n\x07pairing\x18\x03 \x01(\t\x12\x0e\n\x06\x62locks\x18\x04 \x01(\r\x12)\n\x05\x63lock\x18\x05 \x01(\x0b\x32\x1a.hippodrome.v1.TimeControl\x12\x0e\n\x06policy\x18\x06 \x01(\t\x12.\n\x05state\x18\x07 \x01(\x0e\x32\x1f.hippodrome.v1.Tournament.State\x12\x0f\n\x07\x65ntries\x18\x08 \x03(\t\x12\x17\n\x0fmatches_planned\x18\t \x01(\r\x12\x14\n\x0cmatches_done\x18\n \x01(\r\x12\x16\n\x0ematches_parked\x18\x0b \x01(\r\x12/\n\x0b\x63reate_time\x18\x0c \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\r \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12*\n\tstandings\x18\x0e \x03(\x0b\x32\x17.hippodrome.v1.Standing\x12\r\n\x05rated\x18\x0f \x01(\x08\x12\x0f\n\x07\x61\x63\x63ount\x18\x10 \x01(\t\x12\x17\n\x0fmatches_running\x18\x11 \x01(\r\"Z\n\x05State\x12\x15\n\x11STATE_UNSPECIFIED\x10\x00\x12\x11\n\rSTATE_RUNNING\x10\x01\x12\x12\n\x0eSTATE_FINISHED\x10\x02\x12\x13\n\x0fSTATE_CANCELLED\x10\x03\"\xa2\x01\n\x08Standing\x12\x13\n\x0b\x62ot_version\x18\x01 \x01(\t\x12\x0e\n\x06points\x18\x02 \x01(\x01\x12\x0f\n\x07matches\x18\x03 \x01(\r\x12\x0e\n\x06\x66\x61ults\x18\x04 \x01(\r\x12\x0f\n\x07\x61gainst\x18\x05 \x03(\x01\x12\x10\n\x08meetings\x18\x06 \x03(\r\x12\r\n\x05place\x18\x07 \x01(\r\x12\x0e\n\x06\x64irect\x18\x08 \x01(\x01\x12\x0e\n\x06\x62\x65rger\x18\t \x01(\x01\"\xe1\x01\n\x17\x43reateTournamentRequest\x12\x15\n\rtournament_id\x18\x01 \x01(\t\x12\x0f\n\x07ruleset\x18\x02 \x01(\t\x12\x0f\n\x07\x65ntries\x18\x03 \x03(\t\x12\x0e\n\x06\x62locks\x18\x04 \x01(\r\x12)\n\x05\x63lock\x18\x05 \x01(\x0b\x32\x1a.hippodrome.v1.TimeControl\x12\x0e\n\x06policy\x18\x06 \x01(\t\x12\x0f\n\x07pairing\x18\x07 \x01(\t\x12\x0c\n\x04seed\x18\x08 \x01(\t\x12\x0f\n\x07unrated\x18\t \x01(\x08\x12\x12\n\nrequest_id\x18\n \x01(\t\"I\n\x18\x43reateTournamentResponse\x12-\n\ntournament\x18\x01 \x01(\x0b\x32\x19.hippodrome.v1.Tournament\"$\n\x14GetTournamentRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"F\n\x15GetTournamentResponse\x12-\n\ntournament\x18\x01 \x01(\x0b\x32\x19.hippodrome.v1.Tournament\"?\n\x16ListTournamentsRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\"b\n\x17ListTournamentsResponse\x12.\n\x0btournaments\x18\x01 \x03(\x0b\x32\x19.hippodrome.v1.Tournament\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"&\n\x16WatchTournamentRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"H\n\x17WatchTournamentResponse\x12-\n\ntournament\x18\x01 \x01(\x0b\x32\x19.hippodrome.v1.Tournament\"\'\n\x17\x43\x61ncelTournamentRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"I\n\x18\x43\x61ncelTournamentResponse\x12-\n\ntournament\x18\x01 \x01(\x0b\x32\x19.hippodrome.v1.Tournament\"\'\n\x17ResumeTournamentRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"I\n\x18ResumeTournamentResponse\x12-\n\ntournament\x18\x01 \x01(\x0b\x32\x19.hippodrome.v1.Tournament2\xe4\x04\n\x11TournamentService\x12\x63\n\x10\x43reateTournament\x12&.hippodrome.v1.CreateTournamentRequest\x1a\'.hippodrome.v1.CreateTournamentResponse\x12Z\n\rGetTournament\x12#.hippodrome.v1.GetTournamentRequest\x1a$.hippodrome.v1.GetTournamentResponse\x12`\n\x0fListTournaments\x12%.hippodrome.v1.ListTournamentsRequest\x1a&.hippodrome.v1.ListTournamentsResponse\x12\x62\n\x0fWatchTournament\x12%.hippodrome.v1.WatchTournamentRequest\x1a&.hippodrome.v1.WatchTournamentResponse0\x01\x12\x63\n\x10\x43\x61ncelTournament\x12&.hippodrome.v1.CancelTournamentRequest\x1a\'.hippodrome.v1.CancelTournamentResponse\x12\x63\n\x10ResumeTournament\x12&.hippodrome.v1.ResumeTournamentRequest\x1a\'.hippodrome.v1.ResumeTournamentResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -34,35 +34,35 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'hippodrome.v1.tournament_se
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_TOURNAMENT']._serialized_start=118
-  _globals['_TOURNAMENT']._serialized_end=652
-  _globals['_TOURNAMENT_STATE']._serialized_start=562
-  _globals['_TOURNAMENT_STATE']._serialized_end=652
-  _globals['_STANDING']._serialized_start=654
-  _globals['_STANDING']._serialized_end=769
-  _globals['_CREATETOURNAMENTREQUEST']._serialized_start=772
-  _globals['_CREATETOURNAMENTREQUEST']._serialized_end=997
-  _globals['_CREATETOURNAMENTRESPONSE']._serialized_start=999
-  _globals['_CREATETOURNAMENTRESPONSE']._serialized_end=1072
-  _globals['_GETTOURNAMENTREQUEST']._serialized_start=1074
-  _globals['_GETTOURNAMENTREQUEST']._serialized_end=1110
-  _globals['_GETTOURNAMENTRESPONSE']._serialized_start=1112
-  _globals['_GETTOURNAMENTRESPONSE']._serialized_end=1182
-  _globals['_LISTTOURNAMENTSREQUEST']._serialized_start=1184
-  _globals['_LISTTOURNAMENTSREQUEST']._serialized_end=1247
-  _globals['_LISTTOURNAMENTSRESPONSE']._serialized_start=1249
-  _globals['_LISTTOURNAMENTSRESPONSE']._serialized_end=1347
-  _globals['_WATCHTOURNAMENTREQUEST']._serialized_start=1349
-  _globals['_WATCHTOURNAMENTREQUEST']._serialized_end=1387
-  _globals['_WATCHTOURNAMENTRESPONSE']._serialized_start=1389
-  _globals['_WATCHTOURNAMENTRESPONSE']._serialized_end=1461
-  _globals['_CANCELTOURNAMENTREQUEST']._serialized_start=1463
-  _globals['_CANCELTOURNAMENTREQUEST']._serialized_end=1502
-  _globals['_CANCELTOURNAMENTRESPONSE']._serialized_start=1504
-  _globals['_CANCELTOURNAMENTRESPONSE']._serialized_end=1577
-  _globals['_RESUMETOURNAMENTREQUEST']._serialized_start=1579
-  _globals['_RESUMETOURNAMENTREQUEST']._serialized_end=1618
-  _globals['_RESUMETOURNAMENTRESPONSE']._serialized_start=1620
-  _globals['_RESUMETOURNAMENTRESPONSE']._serialized_end=1693
-  _globals['_TOURNAMENTSERVICE']._serialized_start=1696
-  _globals['_TOURNAMENTSERVICE']._serialized_end=2308
+  _globals['_TOURNAMENT']._serialized_end=677
+  _globals['_TOURNAMENT_STATE']._serialized_start=587
+  _globals['_TOURNAMENT_STATE']._serialized_end=677
+  _globals['_STANDING']._serialized_start=680
+  _globals['_STANDING']._serialized_end=842
+  _globals['_CREATETOURNAMENTREQUEST']._serialized_start=845
+  _globals['_CREATETOURNAMENTREQUEST']._serialized_end=1070
+  _globals['_CREATETOURNAMENTRESPONSE']._serialized_start=1072
+  _globals['_CREATETOURNAMENTRESPONSE']._serialized_end=1145
+  _globals['_GETTOURNAMENTREQUEST']._serialized_start=1147
+  _globals['_GETTOURNAMENTREQUEST']._serialized_end=1183
+  _globals['_GETTOURNAMENTRESPONSE']._serialized_start=1185
+  _globals['_GETTOURNAMENTRESPONSE']._serialized_end=1255
+  _globals['_LISTTOURNAMENTSREQUEST']._serialized_start=1257
+  _globals['_LISTTOURNAMENTSREQUEST']._serialized_end=1320
+  _globals['_LISTTOURNAMENTSRESPONSE']._serialized_start=1322
+  _globals['_LISTTOURNAMENTSRESPONSE']._serialized_end=1420
+  _globals['_WATCHTOURNAMENTREQUEST']._serialized_start=1422
+  _globals['_WATCHTOURNAMENTREQUEST']._serialized_end=1460
+  _globals['_WATCHTOURNAMENTRESPONSE']._serialized_start=1462
+  _globals['_WATCHTOURNAMENTRESPONSE']._serialized_end=1534
+  _globals['_CANCELTOURNAMENTREQUEST']._serialized_start=1536
+  _globals['_CANCELTOURNAMENTREQUEST']._serialized_end=1575
+  _globals['_CANCELTOURNAMENTRESPONSE']._serialized_start=1577
+  _globals['_CANCELTOURNAMENTRESPONSE']._serialized_end=1650
+  _globals['_RESUMETOURNAMENTREQUEST']._serialized_start=1652
+  _globals['_RESUMETOURNAMENTREQUEST']._serialized_end=1691
+  _globals['_RESUMETOURNAMENTRESPONSE']._serialized_start=1693
+  _globals['_RESUMETOURNAMENTRESPONSE']._serialized_end=1766
+  _globals['_TOURNAMENTSERVICE']._serialized_start=1769
+  _globals['_TOURNAMENTSERVICE']._serialized_end=2381
 # @@protoc_insertion_point(module_scope)

@@ -70,6 +70,7 @@ class Tournament(_message.Message):
     STANDINGS_FIELD_NUMBER: _builtins.int
     RATED_FIELD_NUMBER: _builtins.int
     ACCOUNT_FIELD_NUMBER: _builtins.int
+    MATCHES_RUNNING_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """For example "tournaments/spring"."""
     ruleset: _builtins.str
@@ -92,6 +93,8 @@ class Tournament(_message.Message):
     """Whether its matches are rated."""
     account: _builtins.str
     """The account that created it."""
+    matches_running: _builtins.int
+    """Matches being played now."""
     @_builtins.property
     def clock(self) -> _match_pb2.TimeControl:
         """The clock."""
@@ -131,10 +134,11 @@ class Tournament(_message.Message):
         standings: _abc.Iterable[Global___Standing] | None = ...,
         rated: _builtins.bool = ...,
         account: _builtins.str = ...,
+        matches_running: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["clock", b"clock", "create_time", b"create_time", "end_time", b"end_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["account", b"account", "blocks", b"blocks", "clock", b"clock", "create_time", b"create_time", "end_time", b"end_time", "entries", b"entries", "matches_done", b"matches_done", "matches_parked", b"matches_parked", "matches_planned", b"matches_planned", "name", b"name", "pairing", b"pairing", "policy", b"policy", "rated", b"rated", "ruleset", b"ruleset", "standings", b"standings", "state", b"state"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["account", b"account", "blocks", b"blocks", "clock", b"clock", "create_time", b"create_time", "end_time", b"end_time", "entries", b"entries", "matches_done", b"matches_done", "matches_parked", b"matches_parked", "matches_planned", b"matches_planned", "matches_running", b"matches_running", "name", b"name", "pairing", b"pairing", "policy", b"policy", "rated", b"rated", "ruleset", b"ruleset", "standings", b"standings", "state", b"state"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -152,6 +156,9 @@ class Standing(_message.Message):
     FAULTS_FIELD_NUMBER: _builtins.int
     AGAINST_FIELD_NUMBER: _builtins.int
     MEETINGS_FIELD_NUMBER: _builtins.int
+    PLACE_FIELD_NUMBER: _builtins.int
+    DIRECT_FIELD_NUMBER: _builtins.int
+    BERGER_FIELD_NUMBER: _builtins.int
     bot_version: _builtins.str
     """The bot version."""
     points: _builtins.float
@@ -160,6 +167,12 @@ class Standing(_message.Message):
     """Matches played."""
     faults: _builtins.int
     """Matches in which this entry failed (illegal, late, crashed, disconnected)."""
+    place: _builtins.int
+    """The place, from 1; equal numbers share it."""
+    direct: _builtins.float
+    """First tie-break: points against the entries with equal points."""
+    berger: _builtins.float
+    """Second tie-break: Sonneborn-Berger."""
     @_builtins.property
     def against(self) -> _containers.RepeatedScalarFieldContainer[_builtins.float]:
         """Points against each entry, in entry order; the entry's own is 0."""
@@ -177,10 +190,13 @@ class Standing(_message.Message):
         faults: _builtins.int = ...,
         against: _abc.Iterable[_builtins.float] | None = ...,
         meetings: _abc.Iterable[_builtins.int] | None = ...,
+        place: _builtins.int = ...,
+        direct: _builtins.float = ...,
+        berger: _builtins.float = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["against", b"against", "bot_version", b"bot_version", "faults", b"faults", "matches", b"matches", "meetings", b"meetings", "points", b"points"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["against", b"against", "berger", b"berger", "bot_version", b"bot_version", "direct", b"direct", "faults", b"faults", "matches", b"matches", "meetings", b"meetings", "place", b"place", "points", b"points"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
