@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1fhippodrome/v1/bot_service.proto\x12\rhippodrome.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\x97\x01\n\x03\x42ot\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07\x61\x63\x63ount\x18\x02 \x01(\t\x12\x13\n\x0b\x64\x65scription\x18\x03 \x01(\t\x12/\n\x0b\x63reate_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12+\n\x08versions\x18\x05 \x03(\x0b\x32\x19.hippodrome.v1.BotVersion\"\x8b\x01\n\nBotVersion\x12\x0c\n\x04name\x18\x01 \x01(\t\x12/\n\x0b\x63reate_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x13\n\x0b\x64\x65scription\x18\x03 \x01(\t\x12)\n\x07ratings\x18\x04 \x03(\x0b\x32\x18.hippodrome.v1.BotRating\"\x7f\n\tBotRating\x12\x0e\n\x06ladder\x18\x01 \x01(\t\x12\x0e\n\x06rating\x18\x02 \x01(\x01\x12\x10\n\x08interval\x18\x03 \x01(\x01\x12\x0f\n\x07matches\x18\x04 \x01(\r\x12\x13\n\x0bprovisional\x18\x05 \x01(\x08\x12\x11\n\x04rank\x18\x06 \x01(\rH\x00\x88\x01\x01\x42\x07\n\x05_rank\"K\n\x10\x43reateBotRequest\x12\x0e\n\x06\x62ot_id\x18\x01 \x01(\t\x12\x13\n\x0b\x64\x65scription\x18\x02 \x01(\t\x12\x12\n\nrequest_id\x18\x03 \x01(\t\"4\n\x11\x43reateBotResponse\x12\x1f\n\x03\x62ot\x18\x01 \x01(\x0b\x32\x12.hippodrome.v1.Bot\"\x1d\n\rGetBotRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"1\n\x0eGetBotResponse\x12\x1f\n\x03\x62ot\x18\x01 \x01(\x0b\x32\x12.hippodrome.v1.Bot\"8\n\x0fListBotsRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\"M\n\x10ListBotsResponse\x12 \n\x04\x62ots\x18\x01 \x03(\x0b\x32\x12.hippodrome.v1.Bot\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"O\n\x17\x43reateBotVersionRequest\x12\x0b\n\x03\x62ot\x18\x01 \x01(\t\x12\x13\n\x0b\x64\x65scription\x18\x02 \x01(\t\x12\x12\n\nrequest_id\x18\x03 \x01(\t\"F\n\x18\x43reateBotVersionResponse\x12*\n\x07version\x18\x01 \x01(\x0b\x32\x19.hippodrome.v1.BotVersion\"&\n\x17\x43reateBotSessionRequest\x12\x0b\n\x03\x62ot\x18\x01 \x01(\t\"P\n\x18\x43reateBotSessionResponse\x12\x0f\n\x07\x61\x64\x64ress\x18\x01 \x01(\t\x12\x0e\n\x06ticket\x18\x02 \x01(\t\x12\x13\n\x0b\x62ot_version\x18\x03 \x01(\t2\xba\x03\n\nBotService\x12N\n\tCreateBot\x12\x1f.hippodrome.v1.CreateBotRequest\x1a .hippodrome.v1.CreateBotResponse\x12\x45\n\x06GetBot\x12\x1c.hippodrome.v1.GetBotRequest\x1a\x1d.hippodrome.v1.GetBotResponse\x12K\n\x08ListBots\x12\x1e.hippodrome.v1.ListBotsRequest\x1a\x1f.hippodrome.v1.ListBotsResponse\x12\x63\n\x10\x43reateBotVersion\x12&.hippodrome.v1.CreateBotVersionRequest\x1a\'.hippodrome.v1.CreateBotVersionResponse\x12\x63\n\x10\x43reateBotSession\x12&.hippodrome.v1.CreateBotSessionRequest\x1a\'.hippodrome.v1.CreateBotSessionResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1fhippodrome/v1/bot_service.proto\x12\rhippodrome.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\x97\x01\n\x03\x42ot\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07\x61\x63\x63ount\x18\x02 \x01(\t\x12\x13\n\x0b\x64\x65scription\x18\x03 \x01(\t\x12/\n\x0b\x63reate_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12+\n\x08versions\x18\x05 \x03(\x0b\x32\x19.hippodrome.v1.BotVersion\"\x8b\x01\n\nBotVersion\x12\x0c\n\x04name\x18\x01 \x01(\t\x12/\n\x0b\x63reate_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x13\n\x0b\x64\x65scription\x18\x03 \x01(\t\x12)\n\x07ratings\x18\x04 \x03(\x0b\x32\x18.hippodrome.v1.BotRating\"c\n\tBotRating\x12\x0e\n\x06ladder\x18\x01 \x01(\t\x12\x0e\n\x06rating\x18\x02 \x01(\x01\x12\x10\n\x08interval\x18\x03 \x01(\x01\x12\x0f\n\x07matches\x18\x04 \x01(\r\x12\x13\n\x0bprovisional\x18\x05 \x01(\x08\"K\n\x10\x43reateBotRequest\x12\x0e\n\x06\x62ot_id\x18\x01 \x01(\t\x12\x13\n\x0b\x64\x65scription\x18\x02 \x01(\t\x12\x12\n\nrequest_id\x18\x03 \x01(\t\"4\n\x11\x43reateBotResponse\x12\x1f\n\x03\x62ot\x18\x01 \x01(\x0b\x32\x12.hippodrome.v1.Bot\"\x1d\n\rGetBotRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"1\n\x0eGetBotResponse\x12\x1f\n\x03\x62ot\x18\x01 \x01(\x0b\x32\x12.hippodrome.v1.Bot\"8\n\x0fListBotsRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\"M\n\x10ListBotsResponse\x12 \n\x04\x62ots\x18\x01 \x03(\x0b\x32\x12.hippodrome.v1.Bot\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"O\n\x17\x43reateBotVersionRequest\x12\x0b\n\x03\x62ot\x18\x01 \x01(\t\x12\x13\n\x0b\x64\x65scription\x18\x02 \x01(\t\x12\x12\n\nrequest_id\x18\x03 \x01(\t\"F\n\x18\x43reateBotVersionResponse\x12*\n\x07version\x18\x01 \x01(\x0b\x32\x19.hippodrome.v1.BotVersion\"&\n\x17\x43reateBotSessionRequest\x12\x0b\n\x03\x62ot\x18\x01 \x01(\t\"P\n\x18\x43reateBotSessionResponse\x12\x0f\n\x07\x61\x64\x64ress\x18\x01 \x01(\t\x12\x0e\n\x06ticket\x18\x02 \x01(\t\x12\x13\n\x0b\x62ot_version\x18\x03 \x01(\t2\xba\x03\n\nBotService\x12N\n\tCreateBot\x12\x1f.hippodrome.v1.CreateBotRequest\x1a .hippodrome.v1.CreateBotResponse\x12\x45\n\x06GetBot\x12\x1c.hippodrome.v1.GetBotRequest\x1a\x1d.hippodrome.v1.GetBotResponse\x12K\n\x08ListBots\x12\x1e.hippodrome.v1.ListBotsRequest\x1a\x1f.hippodrome.v1.ListBotsResponse\x12\x63\n\x10\x43reateBotVersion\x12&.hippodrome.v1.CreateBotVersionRequest\x1a\'.hippodrome.v1.CreateBotVersionResponse\x12\x63\n\x10\x43reateBotSession\x12&.hippodrome.v1.CreateBotSessionRequest\x1a\'.hippodrome.v1.CreateBotSessionResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -37,27 +37,27 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_BOTVERSION']._serialized_start=238
   _globals['_BOTVERSION']._serialized_end=377
   _globals['_BOTRATING']._serialized_start=379
-  _globals['_BOTRATING']._serialized_end=506
-  _globals['_CREATEBOTREQUEST']._serialized_start=508
-  _globals['_CREATEBOTREQUEST']._serialized_end=583
-  _globals['_CREATEBOTRESPONSE']._serialized_start=585
-  _globals['_CREATEBOTRESPONSE']._serialized_end=637
-  _globals['_GETBOTREQUEST']._serialized_start=639
-  _globals['_GETBOTREQUEST']._serialized_end=668
-  _globals['_GETBOTRESPONSE']._serialized_start=670
-  _globals['_GETBOTRESPONSE']._serialized_end=719
-  _globals['_LISTBOTSREQUEST']._serialized_start=721
-  _globals['_LISTBOTSREQUEST']._serialized_end=777
-  _globals['_LISTBOTSRESPONSE']._serialized_start=779
-  _globals['_LISTBOTSRESPONSE']._serialized_end=856
-  _globals['_CREATEBOTVERSIONREQUEST']._serialized_start=858
-  _globals['_CREATEBOTVERSIONREQUEST']._serialized_end=937
-  _globals['_CREATEBOTVERSIONRESPONSE']._serialized_start=939
-  _globals['_CREATEBOTVERSIONRESPONSE']._serialized_end=1009
-  _globals['_CREATEBOTSESSIONREQUEST']._serialized_start=1011
-  _globals['_CREATEBOTSESSIONREQUEST']._serialized_end=1049
-  _globals['_CREATEBOTSESSIONRESPONSE']._serialized_start=1051
-  _globals['_CREATEBOTSESSIONRESPONSE']._serialized_end=1131
-  _globals['_BOTSERVICE']._serialized_start=1134
-  _globals['_BOTSERVICE']._serialized_end=1576
+  _globals['_BOTRATING']._serialized_end=478
+  _globals['_CREATEBOTREQUEST']._serialized_start=480
+  _globals['_CREATEBOTREQUEST']._serialized_end=555
+  _globals['_CREATEBOTRESPONSE']._serialized_start=557
+  _globals['_CREATEBOTRESPONSE']._serialized_end=609
+  _globals['_GETBOTREQUEST']._serialized_start=611
+  _globals['_GETBOTREQUEST']._serialized_end=640
+  _globals['_GETBOTRESPONSE']._serialized_start=642
+  _globals['_GETBOTRESPONSE']._serialized_end=691
+  _globals['_LISTBOTSREQUEST']._serialized_start=693
+  _globals['_LISTBOTSREQUEST']._serialized_end=749
+  _globals['_LISTBOTSRESPONSE']._serialized_start=751
+  _globals['_LISTBOTSRESPONSE']._serialized_end=828
+  _globals['_CREATEBOTVERSIONREQUEST']._serialized_start=830
+  _globals['_CREATEBOTVERSIONREQUEST']._serialized_end=909
+  _globals['_CREATEBOTVERSIONRESPONSE']._serialized_start=911
+  _globals['_CREATEBOTVERSIONRESPONSE']._serialized_end=981
+  _globals['_CREATEBOTSESSIONREQUEST']._serialized_start=983
+  _globals['_CREATEBOTSESSIONREQUEST']._serialized_end=1021
+  _globals['_CREATEBOTSESSIONRESPONSE']._serialized_start=1023
+  _globals['_CREATEBOTSESSIONRESPONSE']._serialized_end=1103
+  _globals['_BOTSERVICE']._serialized_start=1106
+  _globals['_BOTSERVICE']._serialized_end=1548
 # @@protoc_insertion_point(module_scope)

@@ -110,7 +110,6 @@ class BotRating(_message.Message):
     INTERVAL_FIELD_NUMBER: _builtins.int
     MATCHES_FIELD_NUMBER: _builtins.int
     PROVISIONAL_FIELD_NUMBER: _builtins.int
-    RANK_FIELD_NUMBER: _builtins.int
     ladder: _builtins.str
     """The ladder, for example "antiquity-2p"."""
     rating: _builtins.float
@@ -121,8 +120,6 @@ class BotRating(_message.Message):
     """Rated matches."""
     provisional: _builtins.bool
     """Too few matches or too wide an interval to rank it."""
-    rank: _builtins.int
-    """Its rank on the ladder, from 1; unset while provisional."""
     def __init__(
         self,
         *,
@@ -131,15 +128,12 @@ class BotRating(_message.Message):
         interval: _builtins.float = ...,
         matches: _builtins.int = ...,
         provisional: _builtins.bool = ...,
-        rank: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_rank", b"_rank", "rank", b"rank"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_rank", b"_rank", "interval", b"interval", "ladder", b"ladder", "matches", b"matches", "provisional", b"provisional", "rank", b"rank", "rating", b"rating"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["interval", b"interval", "ladder", b"ladder", "matches", b"matches", "provisional", b"provisional", "rating", b"rating"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType__rank: _TypeAlias = _typing.Literal["rank"]  # noqa: Y015
-    _WhichOneofArgType__rank: _TypeAlias = _typing.Literal["_rank", b"_rank"]  # noqa: Y015
-    def WhichOneof(self, oneof_group: _WhichOneofArgType__rank) -> _WhichOneofReturnType__rank | None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___BotRating: _TypeAlias = BotRating  # noqa: Y015
 
