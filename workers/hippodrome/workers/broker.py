@@ -74,17 +74,19 @@ def socket_url(path: Path) -> str:
     return f"redis+socket://{quote(str(path))}"
 
 
+def prepare_folder(home: Path) -> None:
+    """Make room for a start: the folder of its data, no socket of the last one."""
+    (home / "broker").mkdir(parents=True, exist_ok=True)
+    socket_path(home).unlink(missing_ok=True)
+
+
 def server_command(server: str, home: Path) -> tuple[str, ...]:
     """The command line of the embedded broker: a unix socket, no port, an append-only file synced every second."""
-    folder = home.absolute() / "broker"
-    folder.mkdir(parents=True, exist_ok=True)
-    path = socket_path(home)
-    path.unlink(missing_ok=True)
     options = {
         "port": "0",
-        "unixsocket": str(path),
+        "unixsocket": str(socket_path(home)),
         "unixsocketperm": "700",
-        "dir": str(folder),
+        "dir": str(home.absolute() / "broker"),
         "appendonly": "yes",
         "appendfsync": "everysec",
         "save": "",

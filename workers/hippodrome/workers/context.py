@@ -5,19 +5,18 @@ Made when a process first plays a match, never at import: a spawned or forked ch
 
 from __future__ import annotations
 
-import json
 import os
 import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
 
 from hippodrome.engine.tickets import internal_key
 from hippodrome.ladder.db import Database, open_database
 from hippodrome.ladder.settings import Settings
 from hippodrome.workers.nodes import Nodes, Run
+from hippodrome.workers.server import read_server
 
 
 class Context:
@@ -69,16 +68,8 @@ def engine_addresses(settings: Settings) -> tuple[str, ...]:
     """The nodes of the settings, else those that `up` runs on this home."""
     if settings.engine_addresses is not None:
         return settings.engine_addresses
-    try:
-        server = json.loads(server_file(settings.home).read_text())
-    except (OSError, ValueError):
-        return ()
-    return tuple(server["engines"])
-
-
-def server_file(home: Path) -> Path:
-    """Where `up` tells what it runs."""
-    return home / "run" / "server.json"
+    server = read_server(settings.home)
+    return server.engines if server else ()
 
 
 _CONTEXTS: dict[int, Context] = {}

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 
 from google.protobuf.duration_pb2 import Duration
 
 from hippodrome.engine.clock import TimeControl
+from hippodrome.engine.errors import RecordError
 from hippodrome.engine.referee import MatchSpec
 from hippodrome.v1 import engine_service_pb2 as v1
-from hippodrome.v1 import match_pb2
+from hippodrome.v1 import errors_pb2, match_pb2
 
 
 def run_request(spec: MatchSpec, fence: int, absent_seats: tuple[int, ...]) -> v1.RunMatchRequest:
@@ -78,17 +80,34 @@ class NodeState:
 
 
 def read_event(message: v1.RunMatchResponse) -> Event:
-    """The event of a message. Raises ValueError when it has none or its record is not UTF-8."""
+    """The event of a message. Raises RecordError when it has none or its record is not text."""
     kind = message.WhichOneof("event")
     if kind == "progress":
         return Progress(message.progress.moves)
     if kind == "finished":
-        return Finished(message.finished.record.decode())
+        return Finished(_text(message.finished.record))
     if kind == "missing":
         return Missing(tuple(message.missing.bot_versions))
-    raise ValueError("the engine node sent a message without an event known here")
+    raise RecordError(0, "the engine node sent a message without an event known here; fix: update the workers")
+
+
+def _text(record: bytes) -> str:
+    try:
+        return record.decode()
+    except UnicodeDecodeError as error:
+        raise RecordError(0, f"is not UTF-8: {error.reason} at byte {error.start}") from None
 
 
 def read_node(message: v1.GetNodeResponse) -> NodeState:
     """A node's answer."""
     return NodeState(message.node, message.slots, message.running, frozenset(message.bot_versions))
+
+
+def refusal_reason(trailer: Iterable[tuple[str, str | bytes]]) -> str:
+    """The reason (see `engine.reasons`) in the trailer of a call that failed; empty when there is none."""
+    for key, value in trailer:
+        if key == "grpc-status-details-bin" and isinstance(value, bytes):
+            for detail in errors_pb2.ErrorStatus.FromString(value).details:
+                if detail.type_url.endswith("google.rpc.ErrorInfo"):
+                    return errors_pb2.ErrorInfo.FromString(detail.value).reason
+    return ""

@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 
 import grpc
 
@@ -35,8 +35,8 @@ CHANNEL_OPTIONS: Final = (
 ASK_SECONDS: Final = 2.0
 FRESH_SECONDS: Final = 0.5
 """How long an answer of GetNode is taken for true."""
-_BUSY: Final = (grpc.StatusCode.RESOURCE_EXHAUSTED,)
-_SETUP: Final = (grpc.StatusCode.PERMISSION_DENIED, grpc.StatusCode.UNAUTHENTICATED)
+_INNOCENT: Final = frozenset({"NODE_CLOSING", "NODE_FULL", "KEY_INVALID", "ATTEMPT_SUPERSEDED"})
+"""Reasons of a node that say nothing about the match."""
 
 
 class NodeError(Exception):
@@ -47,10 +47,17 @@ class NodeError(Exception):
         self.reason, self.counts, self.evidence = reason, counts, evidence
 
 
+class Call(Protocol):
+    """A streaming call under way."""
+
+    def __iter__(self) -> Iterator[v1.RunMatchResponse]: ...
+    def cancel(self) -> object: ...
+
+
 class Run:
     """One attempt under way. Iterate over its events; `cancel` ends it from any thread."""
 
-    def __init__(self, call: grpc.CallIterator[v1.RunMatchResponse], address: str) -> None:
+    def __init__(self, call: Call, address: str) -> None:
         self._call, self._address, self._heard = call, address, False
 
     def cancel(self) -> None:
@@ -131,8 +138,9 @@ def _preference(state: NodeState, versions: frozenset[str]) -> tuple[int, bool, 
 
 
 def _node_error(error: grpc.RpcError, address: str, heard: bool) -> NodeError:
-    """A node that was never reached, is full or refuses our key says nothing about the match; one that broke off may."""
-    code, details = error.code(), str(error.details() or "")
-    reason = f"engine node {address}: {code.name}: {details}"[:300]
-    innocent = code in _BUSY or code in _SETUP or (code is grpc.StatusCode.UNAVAILABLE and not heard)
-    return NodeError(reason, counts=not innocent and code is not grpc.StatusCode.CANCELLED, evidence=details)
+    """A node that was never reached or refuses for a reason of its own says nothing about the match; one that broke off may."""
+    code, refusal = error.code(), convert.refusal_reason(error.trailing_metadata() or ())
+    unreached = code is grpc.StatusCode.UNAVAILABLE and not heard
+    innocent = refusal in _INNOCENT or unreached or code is grpc.StatusCode.CANCELLED
+    details = str(error.details() or "")
+    return NodeError(f"engine node {address}: {refusal or code.name}: {details}"[:300], not innocent, evidence=details)

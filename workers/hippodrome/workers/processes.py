@@ -49,10 +49,8 @@ def python_module(module: str, *arguments: str) -> tuple[str, ...]:
     return (sys.executable, "-m", module, *arguments)
 
 
-def end(processes: Sequence[subprocess.Popen[bytes]], sig: signal.Signals, grace: float) -> None:
-    """Tell all to end, wait up to `grace` seconds, then kill what is left and everything they started."""
-    for process in processes:
-        _tell(process, sig)
+def end(processes: Sequence[subprocess.Popen[bytes]], grace: float) -> None:
+    """Wait up to `grace` seconds for processes that were told to end, then kill what is left and everything they started."""
     deadline = time.monotonic() + grace
     for process in processes:
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -65,12 +63,6 @@ def kill_group(process: subprocess.Popen[bytes]) -> None:
     """Kill the process and what it has started in its session."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
-    _tell(process, signal.SIGKILL)
-
-
-def _tell(process: subprocess.Popen[bytes], sig: signal.Signals) -> None:
-    if process.poll() is None:
-        process.send_signal(sig)
 
 
 def wait_until(done: Callable[[], bool], seconds: float, step: float = 0.02) -> bool:

@@ -14,9 +14,10 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from hippodrome.engine.errors import HippodromeError
 from hippodrome.ladder import lifecycle, refit
@@ -37,14 +38,22 @@ BUSY: Final = 0.05
 REFIT_SHARE: Final = 0.2
 """The most of its time that the reconciler gives to ratings."""
 
-Ring = Callable[[str], None]
+
+class Doorbell(Protocol):
+    """How workers are told. Both raise OSError while the broker is away."""
+
+    def ring(self, match_id: str) -> None:
+        """Tell any worker to play the match."""
+
+    def waiting(self) -> int:
+        """How many doorbells no worker has answered yet."""
 
 
 class Reconciler:
-    """`ring` sends a doorbell with a match id; `window` is how many matches may be rung or played at once."""
+    """`window` is how many doorbells may be unanswered at once: the broker's queue stays short whatever happens."""
 
-    def __init__(self, database: Database, ring: Ring, window: int) -> None:
-        self._database, self._ring, self._window = database, ring, window
+    def __init__(self, database: Database, doorbell: Doorbell, window: int) -> None:
+        self._database, self._doorbell, self._window = database, doorbell, window
         self._owner = f"{socket.gethostname()}/{os.getpid()}"
         self._refit_at = 0.0
         self._elected: bool | None = None
@@ -52,20 +61,28 @@ class Reconciler:
     def round(self) -> float:
         """Do what is due; the seconds until the next round."""
         try:
-            due = self._choose()
-        except DatabaseUnavailable as error:
-            log.warning("no round: %s", error)
+            due = self._choose(self._room())
+            self._send(due)
+            self._refit()
+        except (DatabaseUnavailable, OSError) as error:
+            log.warning("round cut short: %s", error)
             return IDLE
-        self._send(due)
-        self._refit()
         return BUSY if due else IDLE
 
-    def _choose(self) -> Sequence[str]:
-        """The matches to ring for, marked as rung; none while another reconciler is elected."""
+    def _room(self) -> int:
+        return self._window if self._doorbell.waiting() < self._window else 0
+
+    def resign(self) -> None:
+        """Let another reconciler be elected at once."""
+        with self._database.write() as session:
+            lifecycle.resign(session, OFFICE, self._owner)
+
+    def _choose(self, room: int) -> Sequence[str]:
+        """At most `room` matches to ring for, marked as rung; none while another reconciler is elected."""
         now = utcnow()
         with self._database.write() as session:
             elected = lifecycle.elect(session, OFFICE, self._owner, now, TERM)
-            due = lifecycle.due(session, now, self._window) if elected else []
+            due = lifecycle.due(session, now, room) if elected and room else []
             lifecycle.mark_rung(session, due, now)
         if elected is not self._elected:
             log.info("elected" if elected else "another reconciler is elected")
@@ -73,13 +90,9 @@ class Reconciler:
         return due
 
     def _send(self, due: Sequence[str]) -> None:
-        """Ring; a broker that is away hears of the rest when they are due again."""
-        for count, match_id in enumerate(due):
-            try:
-                self._ring(match_id)
-            except OSError as error:
-                log.warning("broker away, %d of %d doorbells not sent: %s", len(due) - count, len(due), error)
-                return
+        """Ring. If the broker goes away meanwhile, the rest is due again in a few seconds."""
+        for match_id in due:
+            self._doorbell.ring(match_id)
         if due:
             log.info("rang for %d matches", len(due))
 
@@ -88,10 +101,7 @@ class Reconciler:
         if not self._elected or time.monotonic() < self._refit_at:
             return
         begun = time.monotonic()
-        try:
-            refit_all(self._database)
-        except DatabaseUnavailable as error:
-            log.warning("ratings not brought up to date: %s", error)
+        refit_all(self._database)
         self._refit_at = time.monotonic() + max(IDLE, (time.monotonic() - begun) / REFIT_SHARE)
 
 
@@ -106,25 +116,43 @@ def refit_all(database: Database) -> int:
     return len(ladders)
 
 
-def celery_ring() -> Ring:
-    """Doorbells through Celery. Anything the broker's client raises comes out as OSError."""
-    from kombu.exceptions import OperationalError
+class CeleryDoorbell:
+    """Doorbells through Celery. What the broker's client raises comes out as OSError."""
 
-    from hippodrome.workers.app import PLAY, app
+    def ring(self, match_id: str) -> None:
+        """Send the message."""
+        from hippodrome.workers.app import PLAY, app
 
-    def ring(match_id: str) -> None:
-        try:
+        with _as_os_error():
             app.send_task(PLAY, (match_id,), retry=False)
-        except OperationalError as error:
-            raise ConnectionError(str(error)) from error
 
-    return ring
+    def waiting(self) -> int:
+        """The length of the queue."""
+        from hippodrome.workers.app import QUEUE, app
+
+        with _as_os_error(), app.pool.acquire(block=True) as connection:
+            return int(connection.default_channel.client.llen(QUEUE))
+
+
+@contextmanager
+def _as_os_error() -> Iterator[None]:
+    from kombu.exceptions import OperationalError
+    from redis.exceptions import RedisError
+
+    try:
+        yield
+    except (OperationalError, RedisError) as error:
+        raise ConnectionError(f"broker: {error}") from error
 
 
 def read_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     """The checked command line."""
-    parser = argparse.ArgumentParser(prog="python -m hippodrome.workers.reconcile", description="Rings for matches that are due.")
-    parser.add_argument("--window", type=int, default=48, help="matches rung or played at once: about 4 for each slot (default 48)")
+    parser = argparse.ArgumentParser(
+        prog="python -m hippodrome.workers.reconcile", description="Rings for matches that are due."
+    )
+    parser.add_argument(
+        "--window", type=int, default=48, help="matches rung or played at once: about 4 for each slot (default 48)"
+    )
     parser.add_argument("--ready-file", type=Path, help="written after the first round")
     read = parser.parse_args(arguments)
     if not 1 <= read.window <= 100_000:
@@ -148,12 +176,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _serve(read: argparse.Namespace, ended: threading.Event) -> None:
     database = open_database(Settings.load().database_url)
     try:
-        reconciler = Reconciler(database, celery_ring(), read.window)
+        reconciler = Reconciler(database, CeleryDoorbell(), read.window)
         pause = reconciler.round()
         if read.ready_file:
             write_atomically(read.ready_file, "ready\n")
         while not ended.wait(pause):
             pause = reconciler.round()
+        reconciler.resign()
     finally:
         database.close()
 

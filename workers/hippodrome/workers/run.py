@@ -56,7 +56,7 @@ def play_match(context: Context, match_id: str) -> str:
         return f"not claimed: {error}"
     if not isinstance(claim, Claim):
         return f"refused: {claim.reason}"
-    return Attempt(context, claim).play()
+    return Attempt(context, match_id, claim).play()
 
 
 def _claim(context: Context, match_id: str) -> Claim | lifecycle.Refused:
@@ -67,9 +67,8 @@ def _claim(context: Context, match_id: str) -> Claim | lifecycle.Refused:
 class Attempt:
     """One attempt of a claimed match."""
 
-    def __init__(self, context: Context, claim: Claim) -> None:
-        self.context, self.claim = context, claim
-        self.match_id, self.fence = claim.match_id, claim.fence
+    def __init__(self, context: Context, match_id: str, claim: Claim) -> None:
+        self.context, self.match_id, self.claim, self.fence = context, match_id, claim, claim.fence
         self._lease = context.settings.lease_seconds
         self._beaten = time.monotonic()
         self._times: list[str] = []
@@ -83,11 +82,11 @@ class Attempt:
         except LeaseLost:
             outcome = "superseded"
         except BotsAway as away:
-            outcome = self._void(str(away), pause=MISSING_PAUSE, counts=False, missing=away.versions)
+            outcome = self._wait(away.versions)
         except NodeError as error:
-            outcome = self._void(*self._blame(error))
+            outcome = self._node_failed(error)
         except HippodromeError as error:
-            outcome = self._void(f"not verified: {error}", pause=NODE_PAUSE, counts=True)
+            outcome = self._void(f"not verified: {error}", str(error), counts=True)
         return " ".join((outcome, *self._times))
 
     def _run(self) -> Record:
@@ -136,28 +135,34 @@ class Attempt:
         with self.context.database.write() as session:
             return lifecycle.finish(session, self.match_id, self.fence, record)
 
-    def _void(
-        self, reason: str, pause: float = 0.0, counts: bool = False, missing: tuple[str, ...] = (), evidence: str = ""
-    ) -> str:
-        """Give the match back. `pause` in seconds; `counts`: a strike against it."""
-        not_before: datetime | None = utcnow() + timedelta(seconds=pause) if pause else None
-        log.warning("%s attempt %d void: %s", self.match_id, self.fence, reason)
+    def _node_failed(self, error: NodeError) -> str:
+        """A match whose attempt we ended ourselves may go on elsewhere at once."""
+        if self.context.stopping:
+            return self._void(_STOPPED, "", counts=False, pause=0.0)
+        return self._void(error.reason, error.evidence, error.counts)
 
-        def give_back() -> str:
+    def _void(self, reason: str, evidence: str, counts: bool, pause: float = NODE_PAUSE) -> str:
+        """Give the match back; it is played again after `pause` seconds. `counts`: a strike against it."""
+        log.warning("%s attempt %d is void: %s", self.match_id, self.fence, reason)
+
+        def write() -> str:
+            now = utcnow()
             with self.context.database.write() as session:
-                lifecycle.void(
-                    session, self.match_id, self.fence, reason=reason, evidence=evidence, counts_attempt=counts,
-                    not_before=not_before, missing=missing,
-                )
+                lifecycle.void(session, self.match_id, self.fence, reason, evidence, counts, _after(now, pause), now)
             return "void"
 
-        return self._patient(give_back)
+        return self._patient(write)
 
-    def _blame(self, error: NodeError) -> tuple[str, float, bool, tuple[str, ...], str]:
-        """The arguments of `_void` for a failed node; a match that we stopped ourselves may go on at once."""
-        if self.context.stopping:
-            return _STOPPED, 0.0, False, (), ""
-        return error.reason, NODE_PAUSE, error.counts, (), error.evidence
+    def _wait(self, missing: tuple[str, ...]) -> str:
+        """Give the match back until its bots are there, which is no attempt at all."""
+
+        def write() -> str:
+            now = utcnow()
+            with self.context.database.write() as session:
+                lifecycle.wait(session, self.match_id, self.fence, missing, now, _after(now, MISSING_PAUSE))
+            return f"waits for {', '.join(missing)}"
+
+        return self._patient(write)
 
     def _patient(self, write: Callable[[], str]) -> str:
         """Try to write for as long as a lease lasts; after that the match is played again anyway."""
@@ -182,3 +187,7 @@ class Attempt:
     def _versions(self) -> frozenset[str]:
         absent = set(self.claim.absent_seats)
         return frozenset(seat.version for number, seat in enumerate(self.claim.spec.seats) if number not in absent)
+
+
+def _after(now: datetime, seconds: float) -> datetime | None:
+    return now + timedelta(seconds=seconds) if seconds else None

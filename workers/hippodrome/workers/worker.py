@@ -10,24 +10,25 @@ import logging
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from hippodrome.engine.errors import HippodromeError
 from hippodrome.workers.processes import write_atomically
-
-POOLS: Final = ("threads", "prefork")
+from hippodrome.workers.programs import MAX_SLOTS, POOLS
 
 
 def read_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     """The checked command line."""
-    parser = argparse.ArgumentParser(prog="python -m hippodrome.workers.worker", description="Plays matches when it is rung for.")
+    parser = argparse.ArgumentParser(
+        prog="python -m hippodrome.workers.worker", description="Plays matches when it is rung for."
+    )
     parser.add_argument("--name", default="worker-1", help="name in logs, one for each worker of a host")
     parser.add_argument("--slots", type=int, default=12, help="matches at once (default 12)")
     parser.add_argument("--pool", choices=POOLS, default=POOLS[0], help="threads, or a process for each slot")
     parser.add_argument("--ready-file", type=Path, help="written when the worker listens to the broker")
     read = parser.parse_args(arguments)
-    if not 1 <= read.slots <= 1000:
-        parser.error(f"--slots: {read.slots} is out of range; fix: give 1 to 1000")
+    if not 1 <= read.slots <= MAX_SLOTS:
+        parser.error(f"--slots: {read.slots} is out of range; fix: give 1 to {MAX_SLOTS}, and start more workers")
     return read
 
 

@@ -1,0 +1,32 @@
+"""The accounts that `up` keeps: `house` owns the built-in bots, `operator` is whoever sits at this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from sqlmodel import Session
+
+from hippodrome.ladder import accounts, ids
+from hippodrome.ladder.bots import ensure_bot
+from hippodrome.ladder.models import Account, key
+
+HOUSE: Final = "house"
+OPERATOR: Final = "operator"
+_LABEL: Final = "up"
+
+
+def prepare_house(session: Session, bots: Sequence[str]) -> tuple[str, str]:
+    """Both accounts, the built-in `bots`, and fresh secrets of (operator, house); those of the last `up` end."""
+    house = accounts.ensure_account(session, name=HOUSE)
+    operator = accounts.ensure_account(session, name=OPERATOR, admin=True)
+    for bot in bots:
+        ensure_bot(session, account=house, name=bot, description=f"built-in bot `{bot}`")
+    return _fresh_token(session, operator), _fresh_token(session, house)
+
+
+def _fresh_token(session: Session, account: Account) -> str:
+    for token in accounts.list_tokens(session, account):
+        if token.label == _LABEL and token.revoked_at is None:
+            accounts.revoke_token(session, ids.token_name(account.name, key(token)))
+    return accounts.create_token(session, account, label=_LABEL)[1]
