@@ -100,18 +100,15 @@ def find_version(session: Session, text: str, *, field: str = "bot_version") -> 
     return bot, found
 
 
+def near(name: str, names: list[str], listing: str) -> str:
+    """The hint of a fix: the nearest of `names`, and all of them or, when they are many, the command that lists them."""
+    hint = did_you_mean(name, names)
+    return hint if len(names) <= 20 else hint.partition("legal:")[0] + f"see `{listing}`"
+
+
 def _no_bot(session: Session, name: str, field: str) -> NotFound:
     names = [bot.name for bot in list_bots(session)]
-    return NotFound(field, f"no bot {name[:60]!r}", _near(name[:60], names), tuple(names[:50]))
-
-
-def _near(name: str, names: list[str]) -> str:
-    """The hint of a fix; a long list of names is cut."""
-    return (
-        did_you_mean(name, names)
-        if len(names) <= 20
-        else did_you_mean(name, names).partition("legal:")[0] + "see `hippodrome bot list`"
-    )
+    return NotFound(field, f"no bot {name[:60]!r}", near(name[:60], names, "hippodrome bot list"), tuple(names[:50]))
 
 
 def _check_description(text: str) -> None:

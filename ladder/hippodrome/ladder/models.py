@@ -241,7 +241,7 @@ class Ladder(SQLModel, table=True):
 
 
 class Rating(SQLModel, table=True):
-    """A version's row on a ladder: a copy of `ratings.Rated`, all versions counted in the ranks."""
+    """A version's row on a ladder, copied from `ratings.Rated`; ranks depend on who is shown and follow when read."""
 
     __table_args__ = (Index(None, "ladder", "provisional", "rating"),)
     ladder: str = Field(sa_type=String(200), foreign_key="ladder.name", primary_key=True)
@@ -253,9 +253,6 @@ class Rating(SQLModel, table=True):
     blocks: int
     score: float
     faults: int
-    rank: int | None = None
-    rank_best: int
-    rank_worst: int
     provisional: bool
     anchor: bool
 

@@ -16,7 +16,7 @@ from sqlmodel import select as select_rows
 
 from hippodrome.engine.clock import TimeControl
 from hippodrome.engine.errors import FieldError
-from hippodrome.engine.game import Ruleset, did_you_mean
+from hippodrome.engine.game import Ruleset
 from hippodrome.engine.referee import Policy
 from hippodrome.games.registry import read_ruleset
 from hippodrome.ladder import bots, ids, requests, schedules
@@ -166,8 +166,8 @@ def get_tournament(session: Session, name: str, *, field: str = "name") -> Tourn
     found = session.exec(select_rows(Tournament).where(Tournament.name == wanted)).first()
     if found is None:
         names = list(session.exec(select_rows(Tournament.name).order_by(col(Tournament.id).desc()).limit(200)))
-        hint = did_you_mean(wanted, names) if len(names) <= 20 else did_you_mean(wanted, names).partition("legal:")[0]
-        raise NotFound(field, f"no tournament {wanted[:60]!r}", hint or "see `hippodrome tournament status`", tuple(names[:50]))
+        hint = bots.near(wanted[:60], names, "hippodrome tournament status")
+        raise NotFound(field, f"no tournament {wanted[:60]!r}", hint, tuple(names[:50]))
     return found
 
 
