@@ -118,7 +118,8 @@ def _author_code(kind: type[Bot]) -> Callable[..., Any]:
 
 def _bad(code: str, problem: str, kind: type[Bot], turn: Turn, choice: Any) -> BotError:
     where = f"{where_is(kind)}, returned {_shown(choice)}"
-    return BotError(code, problem, legal=turn.legal, where=where, fix="return one of turn.legal")
+    answer = choice if isinstance(choice, str) else str(choice[0]) if code == "illegal_move" else _shown(choice)
+    return BotError(code, problem, legal=turn.legal, where=where, fix="return one of turn.legal", answer=answer)
 
 
 def _shown(value: Any) -> str:

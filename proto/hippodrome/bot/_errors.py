@@ -71,16 +71,25 @@ class BotError(HippodromeError):
     """The bot crashed or gave something that is no legal move.
 
     `code` is `crash`, `illegal_move` or `bad_answer`; `legal` the moves that were legal; `where` the file and line of the bot;
-    `trace` the bot's own traceback (crash only).
+    `trace` the bot's own traceback (after a crash); `answer` the text that it gave (after a bad answer).
     """
 
     exit_code = 4
 
     def __init__(
-        self, code: str, problem: str, *, legal: Sequence[str] = (), where: str = "", fix: str, trace: str = ""
+        self,
+        code: str,
+        problem: str,
+        *,
+        fix: str,
+        legal: Sequence[str] = (),
+        where: str = "",
+        trace: str = "",
+        answer: str = "",
     ) -> None:
         super().__init__(f"{problem}; fix: {fix}", reason=code)
-        self.code, self.problem, self.legal, self.where, self.fix, self.trace = code, problem, tuple(legal), where, fix, trace
+        self.code, self.problem, self.legal, self.where, self.fix = code, problem, tuple(legal), where, fix
+        self.trace, self.answer = trace, answer
 
     def report(self) -> str:
         lines = [f"error[{self.code}] {self.problem}"]
