@@ -201,7 +201,7 @@ class Game(ABC):
         """The ruleset whose text form is `text`. Raises FieldError."""
         head, *rest = text.split(".")
         name, _, count = head.rpartition("-")
-        if name != self.name or not re.fullmatch("[0-9]{1,3}p", count):
+        if name != self.name or not re.fullmatch("[1-9][0-9]{0,2}p", count):
             raise FieldError("ruleset", f"{text!r} is not of the form {self.name}-2p", "name the game and the players", ())
         pairs = dict(part.partition("=")[::2] for part in rest)
         if len(pairs) < len(rest):

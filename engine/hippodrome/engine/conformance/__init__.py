@@ -63,18 +63,10 @@ CHECKS: Final[tuple[tuple[str, Check], ...]] = tuple(
 def check_game(game: Game, ruleset: Ruleset, seeds: Iterable[int]) -> list[Problem]:
     """What is wrong with `game` under `ruleset` in one random game for each of `seeds`: empty when it conforms.
 
-    At most three problems are listed for each check and seed. An exception in the game's code is a problem too.
+    At most three problems are listed for each check and seed. An exception in the game's code is a problem too. A game
+    that does not end is not looked at any further.
     """
-    problems: list[Problem] = []
-    for seed in seeds:
-        try:
-            trial = Trial(game, ruleset, seed)
-        except Exception as error:
-            problems.append(Problem("random_games_end", str(ruleset), seed, f"{type(error).__name__}: {error}"))
-            continue
-        for name, check in CHECKS:
-            problems += [Problem(name, str(ruleset), seed, text) for text in _run(check, trial)]
-    return problems
+    return [problem for seed in seeds for problem in _check_seed(game, ruleset, seed)]
 
 
 def all_rulesets(game: Game) -> list[Ruleset]:
@@ -88,6 +80,16 @@ def all_rulesets(game: Game) -> list[Ruleset]:
             except FieldError:
                 continue
     return list(dict.fromkeys(found))
+
+
+def _check_seed(game: Game, ruleset: Ruleset, seed: int) -> Iterator[Problem]:
+    try:
+        trial = Trial(game, ruleset, seed)
+    except Exception as error:
+        yield Problem("random_games_end", str(ruleset), seed, f"{type(error).__name__}: {error}")
+        return
+    for name, check in CHECKS if trial.ended else CHECKS[:1]:
+        yield from (Problem(name, str(ruleset), seed, text) for text in _run(check, trial))
 
 
 def _run(check: Check, trial: Trial) -> Iterator[str]:

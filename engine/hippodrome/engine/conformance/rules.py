@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -14,7 +15,7 @@ _NO_MOVES: Final = ("", " ", "no such move", "0", "x" * 150, "\u00e9", "\n", "()
 
 def random_games_end(trial: Trial) -> Iterator[str]:
     """Random play comes to an end."""
-    if trial.states[-1].to_move != TABLE:
+    if not trial.ended:
         yield f"not over after {BOUND} decisions"
 
 
@@ -88,7 +89,7 @@ def copies_are_equal(trial: Trial) -> Iterator[str]:
 
 
 def keys_tell_states_apart(trial: Trial) -> Iterator[str]:
-    """A key is one line of ASCII, steady, and changes with every move."""
+    """A key is one line of ASCII, steady, changes with every move, and equal keys mean equal states."""
     keys = [state.key() for state in trial.states]
     yield from (f"key {key!r} is not one line of ASCII" for key in keys if not (key.isascii() and key.isprintable() and key))
     for n, move in enumerate(trial.moves):
@@ -96,6 +97,10 @@ def keys_tell_states_apart(trial: Trial) -> Iterator[str]:
             yield f"{move} after {n} moves leaves the key as it was"
     if keys != [state.key() for state in trial.states]:
         yield "asking for the key changes it"
+    views: dict[str, Any] = {}
+    for state in itertools.chain(trial.states, (state.determinize(0, trial.chance(1)) for state in trial.few)):
+        if views.setdefault(state.key(), state.view(TABLE)) != state.view(TABLE):
+            yield f"two states with different views of the table have the key {state.key()!r}"
 
 
 def outcomes_are_ranked(trial: Trial) -> Iterator[str]:

@@ -42,6 +42,11 @@ class Trial:
         return Chance(hashlib.sha256(f"conformance/{self.seed}/{salt}".encode("ascii")).digest())
 
     @property
+    def ended(self) -> bool:
+        """Whether play came to its end within the bound."""
+        return self.states[-1].to_move == TABLE
+
+    @property
     def open(self) -> list[State]:
         """The positions in which a seat is to move."""
         return [state for state in self.states if state.to_move != TABLE]
