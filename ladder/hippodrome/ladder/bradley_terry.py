@@ -16,7 +16,9 @@ PairCounts = dict[tuple[int, int, int], list[int]]
 """(seats n, i, j) with i < j -> [half-points of i against j, meetings]."""
 _START: Final = 150.0
 _SPREAD: Final = (30.0, 350.0)
-"""Elo: where the spread of the pool begins, and its bounds."""
+"""Elo: the usual spread of a pool, and the bounds of the fitted one."""
+_USUAL: Final = 4
+"""How many versions' worth of evidence the usual spread is."""
 _ROUNDS: Final = 30
 _STEPS: Final = 60
 _DONE: Final = 1e-12
@@ -175,9 +177,12 @@ def _dot(a: Sequence[float], b: Sequence[float]) -> float:
 
 
 def _spread(pairs: Sequence[_Pair], theta: Sequence[float], prior: float) -> float:
-    """One step of expectation and maximisation for sigma: the mean of theta^2 + its variance, within bounds. In nats."""
+    """One step of expectation and maximisation for sigma: the mean of theta^2 + its variance, within bounds. In nats.
+
+    A small pool tells little about its spread, so the usual spread counts as much as some versions more."""
     variance = _variances(pairs, theta, prior)
-    mean = sum(t * t + v for t, v in zip(theta, variance, strict=True)) / len(theta)
+    seen = sum(t * t + v for t, v in zip(theta, variance, strict=True))
+    mean = (seen + _USUAL * (_START * Q) ** 2) / (len(theta) + _USUAL)
     low, high = (bound * Q for bound in _SPREAD)
     return min(max(math.sqrt(mean), low), high)
 

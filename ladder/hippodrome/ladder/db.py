@@ -32,6 +32,8 @@ BUSY_MS: Final = 15_000
 """How long a writer waits for another's commit on SQLite."""
 _WAL_FIXED: Final = ((3, 51, 3), (3, 50, 7), (3, 44, 6))
 """First fixed release: of all later lines, of 3.50, of 3.44."""
+_NO_SCHEMA: Final = ("42P01", "42703")
+"""PostgreSQL's codes for an unknown table and an unknown column."""
 _POOL: Final = {"poolclass": QueuePool, "pool_size": 5, "max_overflow": 20, "pool_timeout": 30}
 
 
@@ -71,7 +73,7 @@ class Database:
                 session.connection()
                 yield session
             except DBAPIError as error:
-                if isinstance(error, OperationalError) or error.connection_invalidated:
+                if isinstance(error, OperationalError) or error.connection_invalidated or _state(error) in _NO_SCHEMA:
                     raise _unavailable(self.shown, error) from error
                 raise
 
@@ -141,10 +143,15 @@ def _sqlite(url: URL, begin: str, query_only: bool) -> Engine:
     return engine
 
 
+def _state(error: DBAPIError) -> str | None:
+    """PostgreSQL's five-letter code of the error."""
+    return getattr(error.orig, "sqlstate", None)
+
+
 def _unavailable(shown: str, error: DBAPIError) -> DatabaseUnavailable:
     cause = " ".join(str(error.orig).split())[:200]
-    if "no such table" in cause or "does not exist" in cause:
-        return DatabaseUnavailable(f"database: {shown} has no tables ({cause}); fix: hippodrome db upgrade")
+    if cause.startswith("no such") or _state(error) in _NO_SCHEMA:
+        return DatabaseUnavailable(f"database: {shown} is not up to date ({cause}); fix: hippodrome db upgrade")
     return DatabaseUnavailable(
         f"database: {shown} cannot be used: {cause}; fix: check that it runs and HIPPODROME_DATABASE_URL"
     )
