@@ -108,15 +108,15 @@ def shorten(words: Sequence[str], shown: int = _LEGAL_SHOWN) -> str:
 
 
 def own_trace(error: BaseException) -> str:
-    """The traceback of `error` without the frames of the SDK."""
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if not _is_ours(f.filename)]
+    """The traceback of `error` without the frames of the SDK and of Python's own machinery."""
+    frames = _own_frames(error)
     lines = traceback.format_list(frames) + traceback.format_exception_only(error)
     return ("Traceback (most recent call last):\n" if frames else "") + "".join(lines).rstrip()
 
 
 def last_line(error: BaseException) -> str:
     """File and line where `error` was raised, as far as it was not in the SDK."""
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if not _is_ours(f.filename) and f.filename[0] != "<"]
+    frames = _own_frames(error)
     return f"{frames[-1].filename}, line {frames[-1].lineno}" if frames else ""
 
 
@@ -167,8 +167,9 @@ def _details(raw: bytes) -> list[ErrorInfo | BadRequest]:
     return found
 
 
-def _is_ours(filename: str) -> bool:
-    return filename.startswith(_HERE)
+def _own_frames(error: BaseException) -> list[traceback.FrameSummary]:
+    frames = traceback.extract_tb(error.__traceback__)
+    return [frame for frame in frames if not frame.filename.startswith((_HERE, "<"))]
 
 
 _HERE: Final = __file__.rpartition("_errors")[0]

@@ -64,7 +64,8 @@ def _signals(session: Session) -> Iterator[list[int]]:
         seen.append(number)
         if len(seen) > 1:
             raise KeyboardInterrupt
-        log.warning("leaving after the matches under way; interrupt again to leave at once")
+        level = logging.WARNING if number == signal.SIGINT else logging.INFO
+        log.log(level, "leaving after the matches under way; interrupt again to leave at once")
         loop.call_soon_threadsafe(session.leave, signal.Signals(number).name)
 
     if threading.current_thread() is not threading.main_thread():

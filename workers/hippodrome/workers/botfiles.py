@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from typing import Final
 
 from hippodrome.bot import Bot, load_bot
 from hippodrome.bots import BUILTINS
 from hippodrome.engine.errors import FieldError
 from hippodrome.engine.game import did_you_mean
+
+_INTERPRETER: Final = re.compile(r"(python|pypy|node|deno|bun|java|ruby|perl|lua|bash|sh)[\d.]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,15 @@ def read_bot(text: str) -> BotSpec:
     raise FieldError("bot", f"no bot {text!r}", _hint(text), tuple(BUILTINS))
 
 
+def check_bots(bots: Sequence[BotSpec]) -> None:
+    """Load every bot of Python and find every program. Raises the error of the first that cannot play."""
+    for bot in bots:
+        if not bot.command:
+            bot.load()
+        elif shutil.which(bot.command[0]) is None:
+            raise FieldError("bot", f"no program {bot.command[0]!r}", "check the path, and that it may be executed")
+
+
 def _program(text: str) -> BotSpec:
     try:
         words = tuple(shlex.split(text.removeprefix("cmd:")))
@@ -55,7 +68,14 @@ def _program(text: str) -> BotSpec:
         raise FieldError("bot", f"{text!r} cannot be read: {error}", "quote it as for a shell") from None
     if not words:
         raise FieldError("bot", "cmd: names no program", "write cmd:./mybot --option")
-    return BotSpec(Path(words[0]).stem, text, words)
+    return BotSpec(_program_name(words), text, words)
+
+
+def _program_name(words: Sequence[str]) -> str:
+    """The stem of the program, or, where that is an interpreter, of what it runs."""
+    first = Path(words[0]).stem
+    runs = [Path(word).stem for word in words[1:] if not word.startswith("-")]
+    return runs[0] if runs and _INTERPRETER.fullmatch(first) else first
 
 
 def _file_name(text: str) -> str:

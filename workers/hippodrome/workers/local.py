@@ -10,8 +10,8 @@ import secrets
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
-from contextlib import redirect_stdout
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final
@@ -45,6 +45,26 @@ class Played:
 
     record: Record
     troubles: tuple[Trouble, ...]
+
+
+PlayOne = Callable[[MatchSpec, Sequence[int]], Played]
+"""Plays a match; the sequence tells for each seat the place of its bot in the list that the table was opened with."""
+
+
+@contextmanager
+def open_table(bots: Sequence[BotSpec], clock: TimeControl) -> Iterator[PlayOne]:
+    """A place to play matches of `bots`, one after the other: threads of this process, or a node when one is a program."""
+    if any(bot.command for bot in bots):
+        from hippodrome.workers.local_node import NodeTable
+
+        with NodeTable(bots, clock) as table:
+            yield table.play
+        return
+
+    def play(spec: MatchSpec, order: Sequence[int]) -> Played:
+        return play_one(spec, get_game(spec.ruleset.game), [bots[place] for place in order])
+
+    yield play
 
 
 def play_match(spec: MatchSpec, game: Game, seats: Sequence[BotSpec]) -> Record:
@@ -96,11 +116,15 @@ class Table:
 
     def play(self, watch: Callable[[Referee], None] | None) -> Played:
         """Play to the end."""
-        while (decision := self.referee.decision) is not None:
-            self._decide(decision)
-            if watch is not None:
-                watch(self.referee)
-        self._say_goodbye()
+        try:
+            while (decision := self.referee.decision) is not None:
+                self._decide(decision)
+                if watch is not None:
+                    watch(self.referee)
+            self._say_goodbye()
+        finally:
+            for seat in self._seats:
+                seat.drop()
         assert self.referee.record is not None
         return Played(self.referee.record, tuple(self.troubles))
 

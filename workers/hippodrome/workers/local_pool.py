@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from hippodrome.bot import HippodromeError as BotSideError
 from hippodrome.engine.errors import HippodromeError
-from hippodrome.games.registry import get_game
-from hippodrome.workers.local import Played, play_one
+from hippodrome.workers.botfiles import check_bots
+from hippodrome.workers.local import Played, open_table
 from hippodrome.workers.local_series import Planned, SeriesSpec, plan
 
 _CONTEXT: Final = multiprocessing.get_context("spawn")
@@ -34,12 +34,11 @@ def play_many(series: SeriesSpec, jobs: int = 1) -> Iterator[tuple[Planned, Play
     Close the iterator to stop early: processes are ended, matches under way dropped.
     """
     series = series.checked()
-    for bot in series.bots:
-        bot.load()
+    check_bots(series.bots)
     if min(jobs, series.games) <= 1:
-        game = get_game(series.ruleset.game)
-        for planned in plan(series):
-            yield planned, play_one(planned.spec, game, [series.bots[place] for place in planned.order])
+        with open_table(series.bots, series.clock) as play:
+            for planned in plan(series):
+                yield planned, play(planned.spec, planned.order)
     else:
         with _Pool(series, min(jobs, series.games)) as pool:
             yield from pool.results()
@@ -114,13 +113,18 @@ def _start(series: SeriesSpec) -> tuple[BaseProcess, Connection]:
 def _work(pipe: Connection, series: SeriesSpec) -> None:
     """A process of the pool: matches in, what was played out, until the pipe is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    game = get_game(series.ruleset.game)
+    try:
+        with open_table(series.bots, series.clock) as play:
+            for planned in _given(pipe):
+                pipe.send(play(planned.spec, planned.order))
+    except (HippodromeError, BotSideError) as error:
+        pipe.send(str(error))
+
+
+def _given(pipe: Connection) -> Iterator[Planned]:
     while True:
         try:
             planned: Planned = pipe.recv()
         except (EOFError, OSError):
             return
-        try:
-            pipe.send(play_one(planned.spec, game, [series.bots[place] for place in planned.order]))
-        except (HippodromeError, BotSideError) as error:
-            pipe.send(str(error))
+        yield planned

@@ -78,7 +78,7 @@ class SeatThread:
 
     def __init__(self, kind: type[Bot], info: MatchInfo) -> None:
         self._kind, self._info = kind, info
-        self._asked: SimpleQueue[tuple[Decision, Look] | MatchResult] = SimpleQueue()
+        self._asked: SimpleQueue[tuple[Decision, Look] | MatchResult | None] = SimpleQueue()
         self._replies: SimpleQueue[Reply] = SimpleQueue()
         self._hangs = False
         self.ending: BotError | None = None
@@ -102,6 +102,10 @@ class SeatThread:
         """Tell the bot, unless it hangs or has crashed; a thread that does not end is left behind."""
         self._asked.put(result)
         self._thread.join(0 if self._hangs else _FAREWELL)
+
+    def drop(self) -> None:
+        """Let the thread end: nothing more is asked."""
+        self._asked.put(None)
 
     def _wait(self, number: int, until: float) -> Reply | None:
         """The reply to this decision; those to earlier ones came too late and are passed over."""
@@ -137,6 +141,8 @@ class SeatThread:
     def _serve(self, hosted: Hosted) -> bool:
         """One request; False after the last."""
         asked = self._asked.get()
+        if asked is None:
+            return False
         if isinstance(asked, MatchResult):
             self._farewell(hosted, asked)
             return False
