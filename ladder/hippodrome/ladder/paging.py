@@ -44,11 +44,17 @@ def read_token(kind: str, token: str, types: tuple[type, ...]) -> list[Any] | No
         found = json.loads(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)))
     except ValueError:
         found = None
-    if not isinstance(found, list) or found[:1] != [kind] or tuple(map(type, found[1:])) != types:
+    fits = isinstance(found, list) and found[:1] == [kind] and tuple(map(type, found[1:])) == types
+    if not fits or not all(map(_storable, found[1:])):
         raise FieldError(
             "page_token", f"{token[:40]!r} is not of this list", "give next_page_token of the last page, or nothing"
         )
     return found[1:]
+
+
+def _storable(value: str | int) -> bool:
+    """Whether every database can compare a column with it: tokens come from outside, with any number or text in them."""
+    return 0 <= value < 1 << 62 if isinstance(value, int) else value.isascii() and value.isprintable()
 
 
 def page(
