@@ -60,7 +60,13 @@ def test_a_wrong_option_gets_the_nearest_word(race: Game) -> None:
 
 @pytest.mark.parametrize(
     ("places", "values"),
-    [((1, 2), (1.0, 0.0)), ((1, 1), (0.5, 0.5)), ((1, 2, 2, 4), (1.0, 0.5, 0.5, 0.0)), ((2, 1, 3), (0.5, 1.0, 0.0)), ((1,), (1.0,))],
+    [
+        ((1, 2), (1.0, 0.0)),
+        ((1, 1), (0.5, 0.5)),
+        ((1, 2, 2, 4), (1.0, 0.5, 0.5, 0.0)),
+        ((2, 1, 3), (0.5, 1.0, 0.0)),
+        ((1,), (1.0,)),
+    ],
 )
 def test_the_value_of_a_seat_is_its_mean_pair_score(places: tuple[int, ...], values: tuple[float, ...]) -> None:
     outcome = Outcome(places, tuple(0 for _ in places), "")

@@ -121,9 +121,10 @@ def loads(text: str) -> Record:
 
 def checked(record: Record) -> Record:
     """Itself, if every line has the keys of its kind and each key a value of its type. Raises RecordError."""
-    for number, line in enumerate(record.lines, 1):
+    lines = record.lines
+    for number, line in enumerate(lines, 1):
         _check_line(number, line)
-        if (kind(line) == "record") != (number == 1) or (kind(line) == "end") != (number == len(record.lines)):
+        if (kind(line) == "record") != (number == 1) or (kind(line) == "end") != (number == len(lines)):
             raise RecordError(number, f"a line of kind {kind(line)!r} is out of place; fix: give one whole record")
     return record
 

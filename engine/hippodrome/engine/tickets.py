@@ -34,7 +34,7 @@ def issue(secret: bytes, ticket: Ticket) -> str:
 def check(secret: bytes, text: str, now: float) -> Ticket:
     """The ticket of `text` if it is genuine and not expired at `now` (Unix seconds). Raises FieldError."""
     payload, _, mac = text.partition(".")
-    if not hmac.compare_digest(mac.encode(), _mac(secret, payload).encode()):
+    if not hmac.compare_digest(_raw(mac), _raw(_mac(secret, payload))):
         raise FieldError("ticket", "not issued by this installation", "ask for a new one with BotService.CreateBotSession")
     ticket = Ticket(**json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4))))
     if ticket.expires < now:
@@ -48,8 +48,13 @@ def internal_key(secret: bytes) -> str:
 
 
 def _mac(secret: bytes, payload: str) -> str:
-    return _encode(hmac.digest(secret, b"ticket:" + payload.encode(), hashlib.sha256))
+    return _encode(hmac.digest(secret, b"ticket:" + _raw(payload), hashlib.sha256))
 
 
 def _encode(raw: bytes) -> str:
     return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
+
+
+def _raw(text: str) -> bytes:
+    """Any text has bytes here: what an environment variable held need not be UTF-8."""
+    return text.encode("utf-8", "surrogatepass")
