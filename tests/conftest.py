@@ -13,9 +13,10 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from hippodrome.ladder.db import Database, open_database, upgrade
 from sqlalchemy import make_url
 from sqlalchemy.engine import URL
+
+from hippodrome.ladder.db import Database, open_database, upgrade
 
 BACKENDS = ("sqlite", "postgresql")
 
@@ -27,7 +28,8 @@ class Postgres:
         self.admin: URL = make_url(admin).set(drivername="postgresql+psycopg")
 
     def run(self, statement: str) -> None:
-        with psycopg.connect(self.admin.set(drivername="postgresql").render_as_string(hide_password=False), autocommit=True) as link:
+        address = self.admin.set(drivername="postgresql").render_as_string(hide_password=False)
+        with psycopg.connect(address, autocommit=True) as link:
             link.execute(statement)
 
     def url(self, name: str) -> str:

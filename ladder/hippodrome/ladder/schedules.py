@@ -79,7 +79,7 @@ def tables(entries: int, seats: int) -> Iterator[tuple[int, ...]]:
     if seats == 2:
         return berger(entries)
     if entries > ALL_SUBSETS and entries in DESIGNS.get(seats, {}):
-        return iter(develop(entries, DESIGNS[seats][entries]))
+        return iter(develop(DESIGNS[seats][entries]))
     return combinations(range(entries), seats)
 
 
@@ -87,7 +87,7 @@ def count(entries: int, seats: int, blocks: int) -> int:
     """How many matches `round_robin` plans, without planning them."""
     check(entries, seats, blocks)
     if seats in DESIGNS and entries > ALL_SUBSETS and entries in DESIGNS[seats]:
-        per_cycle = len(develop(entries, DESIGNS[seats][entries]))
+        per_cycle = len(develop(DESIGNS[seats][entries]))
     else:
         per_cycle = comb(entries, seats)
     return per_cycle * seats * blocks
