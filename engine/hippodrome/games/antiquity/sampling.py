@@ -42,7 +42,7 @@ def sample(ruleset: Ruleset, view: View, chance: Chance) -> AntiquityState:
     """A position that agrees with `view`. Known cards stay in their hands; the unseen cards fill the other places of the
     hands and the deck, every arrangement in which the seat to move could still be choosing being as likely."""
     s = _seen(ruleset, view)
-    if "deck" in view:
+    if "seat" not in view:
         for seat, hand in enumerate(view["hands"]):
             _hold(s, seat, bits(hand["cards"]))
         s.deck = bytes(CARD_OF[name] for name in view["deck"])
@@ -104,7 +104,7 @@ def _hold(s: AntiquityState, seat: int, hand: int) -> None:
 
 
 def _draw_unseen(s: AntiquityState, view: View, stream: Stream) -> None:
-    hands = [bits(hand["cards"]) if "cards" in hand else s.known[seat] for seat, hand in enumerate(view["hands"])]
+    hands = [bits(hand["cards"]) if seat == view["seat"] else s.known[seat] for seat, hand in enumerate(view["hands"])]
     missing = [hand["count"] - held.bit_count() for hand, held in zip(view["hands"], hands, strict=True)]
     unseen = _unseen(s, hands)
     if s.to_move != TABLE and missing[s.to_move]:
