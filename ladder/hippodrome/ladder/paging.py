@@ -44,12 +44,12 @@ def read_token(kind: str, token: str, types: tuple[type, ...]) -> list[Any] | No
         found = json.loads(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)))
     except ValueError:
         found = None
-    fits = isinstance(found, list) and found[:1] == [kind] and tuple(map(type, found[1:])) == types
-    if not fits or not all(map(_storable, found[1:])):
+    parts: list[Any] = found if isinstance(found, list) else []
+    if parts[:1] != [kind] or tuple(map(type, parts[1:])) != types or not all(map(_storable, parts[1:])):
         raise FieldError(
             "page_token", f"{token[:40]!r} is not of this list", "give next_page_token of the last page, or nothing"
         )
-    return found[1:]
+    return parts[1:]
 
 
 def _storable(value: str | int) -> bool:
