@@ -1,0 +1,5 @@
+"""`python -m hippodrome.workers.cli` is `hippodrome`."""
+
+from hippodrome.workers.cli import main
+
+main()

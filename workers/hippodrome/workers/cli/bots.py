@@ -1,0 +1,187 @@
+"""`hippodrome bot`: write, check, run, register bots and look at them."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+import click
+
+from hippodrome.engine.errors import FieldError
+from hippodrome.workers.cli.connect import Connect, source_options
+from hippodrome.workers.cli.output import Column, emit, json_option, say, table
+from hippodrome.workers.cli.shown import match_table, short_version
+
+_BOT: Final = """\
+from hippodrome.bot import bot
+
+
+@bot
+def {name}(turn):
+    return turn.rng.choice(turn.legal)
+
+
+if __name__ == "__main__":
+    {name}.run()
+"""
+_TEST: Final = """\
+from hippodrome.bot import load_bot
+from hippodrome.bot.testing import play_game
+
+
+def test_{name}_plays_a_whole_game_by_the_rules():
+    result = play_game(load_bot("{file}"))
+    assert result.ending == "rules"
+"""
+
+
+@click.command()
+@click.argument("name")
+@click.option("--force", is_flag=True, help="Write over files that are there.")
+@json_option
+def new(name: str, force: bool, as_json: bool) -> None:
+    """Write NAME.py, the smallest bot that plays every game, and test_NAME.py."""
+    if not re.fullmatch(r"[a-z][a-z0-9_]{1,39}", name):
+        raise FieldError("NAME", f"{name!r} is no name", "use 2 to 40 lower-case letters, digits and _, starting with a letter")
+    files = {Path(f"{name}.py"): _BOT, Path(f"test_{name}.py"): _TEST}
+    for path in files:
+        if path.exists() and not force:
+            raise FieldError("NAME", f"{path} is there already", "choose another name, or write over it with --force")
+    for path, text in files.items():
+        path.write_text(text.format(name=name, file=f"{name}.py"), encoding="utf-8")
+    if as_json:
+        emit("bot-new", {"files": [str(path) for path in files]})
+    else:
+        click.echo(f"wrote {name}.py and test_{name}.py")
+        say(f"next: hippodrome play antiquity {name}.py random")
+
+
+@click.command()
+@click.argument("bot")
+@click.option("--game", default="antiquity", show_default=True, help="Game or ruleset to check with.")
+@click.option("--seed", default="check", show_default=True, help="From which the positions follow.")
+@click.option("--positions", type=click.IntRange(1, 100_000), default=100, show_default=True, help="How many.")
+@json_option
+def check(bot: str, game: str, seed: str, positions: int, as_json: bool) -> int:
+    """Check BOT (a file, FILE:Class or a built-in bot): start-up, legality, clock, repeatability. Exit code 4 if it fails."""
+    raise NotImplementedError
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True)
+@click.option("--bot", "names", multiple=True, help="Name on the ladder, one for each file. Default: the file's name.")
+@click.option("--matches", type=click.IntRange(1), help="Leave after so many matches.")
+@source_options
+@json_option
+def run(connect: Connect, files: tuple[str, ...], names: tuple[str, ...], matches: int | None, as_json: bool) -> int:
+    """Play live with the bots in FILES until Ctrl-C. Each must be registered: `hippodrome bot create`."""
+    if names and len(names) != len(files):
+        raise FieldError("--bot", f"{len(names)} names for {len(files)} files", "give one --bot for each file, or none")
+    place = connect.place()
+    bots = dict(zip(names or [_ladder_name(file) for file in files], files, strict=True))
+    env = os.environ | {"HIPPODROME_SERVER": place.server, "HIPPODROME_TOKEN": place.token}
+    limit = ("--matches", str(matches)) if matches else ()
+    quiet = ("--quiet",) if as_json else ()
+    children = [
+        subprocess.Popen((sys.executable, "-m", "hippodrome.bot", file, "--bot", name, *limit, *quiet), env=env)
+        for name, file in bots.items()
+    ]
+    codes = [_wait(child) for child in children]
+    if as_json:
+        emit("bot-run", {"bots": [{"bot": bot, "exit_code": code} for bot, code in zip(bots, codes, strict=True)]})
+    return max(codes)
+
+
+@click.command()
+@click.argument("name")
+@click.option("--description", default="", help="What it is, or, for a further version, what changed.")
+@click.option("--new-version", is_flag=True, help="Add a version to a bot that is there.")
+@source_options
+@json_option
+def create(connect: Connect, name: str, description: str, new_version: bool, as_json: bool) -> None:
+    """Register the bot NAME, or, with --new-version, a further version of it."""
+    if new_version:
+        made = connect().create_version(name, description=description).name
+    else:
+        made = connect().create_bot(name, description=description).versions[-1].name
+    if as_json:
+        emit("bot-create", {"bot_version": made})
+        return
+    click.echo(f"registered {short_version(made)}")
+    say(f"next: hippodrome bot run FILE.py --bot {name}")
+
+
+@click.command()
+@source_options
+@json_option
+def list_(connect: Connect, as_json: bool) -> None:
+    """List the bots of the ladder, by name."""
+    found = connect().bots()
+    if as_json:
+        emit("bots", {"bots": found})
+        return
+    columns = (Column("bot"), Column("account", drop=1), Column("versions", True), Column("description", drop=2))
+    rows = [
+        (b.name.removeprefix("bots/"), b.account.removeprefix("accounts/"), str(len(b.versions)), b.description[:40])
+        for b in found
+    ]
+    click.echo(table(columns, rows) if rows else "no bots yet")
+    say(f"next: hippodrome bot show {rows[0][0]}" if rows else "next: hippodrome bot create NAME")
+
+
+@click.command()
+@click.argument("bot")
+@source_options
+@json_option
+def show(connect: Connect, bot: str, as_json: bool) -> None:
+    """Show BOT: its versions with their ratings, and its last matches."""
+    source = connect()
+    found, matches = source.bot(bot), source.matches(bot=bot, limit=10)
+    if as_json:
+        emit("bot", {"bot": found, "matches": matches})
+        return
+    click.echo(f"{found.name}  of {found.account}  {found.description}".rstrip())
+    columns = (
+        Column("version"),
+        Column("ladder"),
+        Column("Elo", True),
+        Column("± 95%", True),
+        Column("matches", True),
+        Column("", drop=1),
+    )
+    rows = [
+        (
+            short_version(version.name),
+            rating.ladder,
+            f"{rating.rating:.0f}",
+            f"{rating.interval:.0f}",
+            str(rating.matches),
+            "provisional" if rating.provisional else "",
+        )
+        for version in found.versions
+        for rating in version.ratings
+    ]
+    unrated = [version for version in found.versions if not version.ratings]
+    rows += [(short_version(version.name), "not rated yet", "", "", "", "") for version in unrated]
+    click.echo(table(columns, rows))
+    if matches:
+        click.echo("\n" + match_table(matches))
+        say(f"next: hippodrome match show {matches[0].name.removeprefix('matches/')}")
+
+
+def _ladder_name(file: str) -> str:
+    """The name a bot in `file` plays as when none is given: `my_bot.py` -> `my-bot`."""
+    return Path(file.split(".py:")[0]).stem.replace("_", "-")
+
+
+def _wait(child: subprocess.Popen[bytes]) -> int:
+    """The exit code of a bot; Ctrl-C reaches it by itself, being in our process group."""
+    while True:
+        try:
+            return child.wait()
+        except KeyboardInterrupt:
+            continue

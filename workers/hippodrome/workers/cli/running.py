@@ -1,0 +1,142 @@
+"""Tournaments that the command line plays to their end: a service here, bots of files as processes, progress, results."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+import click
+
+from hippodrome.ladder.errors import NotFound
+from hippodrome.ladder.pages import TournamentPage
+from hippodrome.ladder.settings import Settings
+from hippodrome.workers.cli.follow import Follower
+from hippodrome.workers.cli.output import emit, say
+from hippodrome.workers.cli.report import INTERRUPTED
+from hippodrome.workers.cli.serve import terminable
+from hippodrome.workers.cli.shown import crosstable, ladder_table
+from hippodrome.workers.cli.tournaments import follow, short_name, summary
+from hippodrome.workers.programs import Options
+from hippodrome.workers.server import Server
+from hippodrome.workers.sources import NewTournament, Place, Source, open_remote
+from hippodrome.workers.tournament import house_bots, open_service
+
+_LEAVE_SECONDS: Final = 5.0
+_RATINGS_SECONDS: Final = 30.0
+
+
+def run_here(new: NewTournament, as_json: bool) -> int:
+    """Plan `new` and play it to its end; the exit code."""
+    with ExitStack() as stack:
+        stack.enter_context(terminable())
+        server = _service(stack, Settings.load(), new.entries)
+        source = _source(stack, server)
+        files = {entry: _register(source, entry) for entry in new.entries if _is_file(entry)}
+        stack.enter_context(_bots(server, files))
+        made = source.create_tournament(replace(new, entries=tuple(files.get(entry, entry) for entry in new.entries)))
+        return _finish(source, short_name(made), as_json)
+
+
+def resume_here(tournament: TournamentPage, settings: Settings, as_json: bool) -> int:
+    """Play a planned tournament to its end; the exit code. Bots of files must be connected by `hippodrome bot run`."""
+    with ExitStack() as stack:
+        stack.enter_context(terminable())
+        source = _source(stack, _service(stack, settings, tournament.entries))
+        return _finish(source, short_name(tournament), as_json)
+
+
+def _service(stack: ExitStack, settings: Settings, entries: Sequence[str]) -> Server:
+    with Follower() as follower:
+        options = Options(web="127.0.0.1:0", bots=house_bots(entries))
+        return stack.enter_context(open_service(follower.report, settings, options))
+
+
+def _source(stack: ExitStack, server: Server) -> Source:
+    source = open_remote(Place(server.api, server.token))
+    stack.callback(source.close)
+    return source
+
+
+def _finish(source: Source, name: str, as_json: bool) -> int:
+    """Follow the tournament to its end and show what came out."""
+    try:
+        found = follow(source.watch_tournament(name), as_json=False)
+        found = _with_ratings(source, found)
+    except KeyboardInterrupt:
+        done = source.tournament(name)
+        say(f"\nstopped after {done.matches_done} of {done.matches_planned} matches; nothing is lost")
+        say(f"resume: hippodrome tournament resume {name}")
+        return INTERRUPTED
+    if as_json:
+        emit("tournament", {"tournament": found})
+        return 0
+    click.echo(f"{summary(found)}\n{crosstable(found)}")
+    if found.rated:
+        ladder = source.ladder(found.ruleset)
+        click.echo(f"\nladder {ladder.name}, {ladder.matches} rated matches\n{ladder_table(ladder)}")
+    say(f"next: hippodrome match list --tournament {name}")
+    return 0
+
+
+def _with_ratings(source: Source, found: TournamentPage) -> TournamentPage:
+    """Wait until the ladder counts all results, not for ever."""
+    deadline = time.monotonic() + _RATINGS_SECONDS
+    while found.rated and source.ladder(found.ruleset).pending and time.monotonic() < deadline:
+        time.sleep(0.1)
+    return source.tournament(found.name)
+
+
+def _is_file(entry: str) -> bool:
+    return ".py" in entry
+
+
+def _register(source: Source, entry: str) -> str:
+    """The version that the bot in a file plays as: a new one whenever the file has changed. Raises UsageError, BotError."""
+    from hippodrome.workers.botfiles import read_bot
+
+    spec = read_bot(entry)
+    spec.load()
+    name = spec.name.lower().replace("_", "-")
+    mark = "sha256 " + hashlib.sha256(Path(entry.partition(".py")[0] + ".py").read_bytes()).hexdigest()
+    try:
+        newest = source.bot(name).versions[-1]
+    except NotFound:
+        newest = source.create_bot(name, description=f"bot in {Path(entry).name}").versions[-1]
+    if newest.description != mark:
+        newest = source.create_version(name, description=mark)
+    return newest.name
+
+
+@contextmanager
+def _bots(server: Server, files: dict[str, str]) -> Iterator[None]:
+    """The bots of `files` (file -> version) play as processes while the block does."""
+    env = os.environ | {"HIPPODROME_SERVER": server.api, "HIPPODROME_TOKEN": server.token}
+    command = (sys.executable, "-m", "hippodrome.bot")
+    children = [
+        subprocess.Popen((*command, file, "--bot", version, "--quiet"), env=env, start_new_session=True)
+        for file, version in files.items()
+    ]
+    try:
+        yield
+    finally:
+        for child in children:
+            child.send_signal(signal.SIGTERM)
+        for child in children:
+            _leave(child)
+
+
+def _leave(child: subprocess.Popen[bytes]) -> None:
+    try:
+        child.wait(_LEAVE_SECONDS)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        child.wait()
