@@ -54,7 +54,7 @@ def read_token(kind: str, token: str, types: tuple[type, ...]) -> list[Any] | No
 
 def _storable(value: str | int) -> bool:
     """Whether every database can compare a column with it: tokens come from outside, with any number or text in them."""
-    return 0 <= value < 1 << 62 if isinstance(value, int) else value.isascii() and value.isprintable()
+    return 0 <= value < 1 << 31 if isinstance(value, int) else value.isascii() and value.isprintable()
 
 
 def page(

@@ -63,7 +63,7 @@ __all__ = [
 _ACCOUNT, _BOT, _VERSION, _TOURNAMENT = TABLES["account"], TABLES["bot"], TABLES["bot_version"], TABLES["tournament"]
 _MATCH, _SEAT, _RESULT, _ATTEMPT = TABLES["match"], TABLES["seat"], TABLES["result"], TABLES["attempt"]
 _ENTRY, _LADDER, _RATING = TABLES["entry"], TABLES["ladder"], TABLES["rating"]
-_MAX_ID: Final = 1 << 62
+_MAX_ID: Final = (1 << 31) - 1
 MATCH_STATES: Final = {"pending": "pending", "leased": "running", "done": "done", "parked": "parked", "cancelled": "cancelled"}
 """State of a match row -> `MatchPage.state`, the proto's word in lower case."""
 
