@@ -11,9 +11,13 @@ from typing import Final
 
 import click
 
+from hippodrome.engine.clock import TimeControl
 from hippodrome.engine.errors import FieldError
+from hippodrome.games.registry import get_game
 from hippodrome.workers.cli.connect import Connect, source_options
 from hippodrome.workers.cli.output import Column, emit, json_option, say, table
+from hippodrome.workers.cli.play import read_game
+from hippodrome.workers.cli.report import BOT
 from hippodrome.workers.cli.shown import match_table, short_version
 
 _BOT: Final = """\
@@ -29,13 +33,15 @@ if __name__ == "__main__":
     {name}.run()
 """
 _TEST: Final = """\
+from pathlib import Path
+
 from hippodrome.bot import load_bot
-from hippodrome.bot.testing import play_game
+from hippodrome.workers.local import play_game
 
 
 def test_{name}_plays_a_whole_game_by_the_rules():
-    result = play_game(load_bot("{file}"))
-    assert result.ending == "rules"
+    bot = load_bot(str(Path(__file__).with_name("{name}.py")))
+    assert play_game(bot).ending == "rules"
 """
 
 
@@ -52,7 +58,7 @@ def new(name: str, force: bool, as_json: bool) -> None:
         if path.exists() and not force:
             raise FieldError("NAME", f"{path} is there already", "choose another name, or write over it with --force")
     for path, text in files.items():
-        path.write_text(text.format(name=name, file=f"{name}.py"), encoding="utf-8")
+        path.write_text(text.format(name=name), encoding="utf-8")
     if as_json:
         emit("bot-new", {"files": [str(path) for path in files]})
     else:
@@ -62,13 +68,46 @@ def new(name: str, force: bool, as_json: bool) -> None:
 
 @click.command()
 @click.argument("bot")
-@click.option("--game", default="antiquity", show_default=True, help="Game or ruleset to check with.")
+@click.option("--game", default="antiquity", show_default=True, help="Game, or ruleset (antiquity-3p), to check with.")
+@click.option("--positions", type=click.IntRange(1, 100_000), default=100, show_default=True, help="How many to answer.")
 @click.option("--seed", default="check", show_default=True, help="From which the positions follow.")
-@click.option("--positions", type=click.IntRange(1, 100_000), default=100, show_default=True, help="How many.")
+@click.option("--clock", help="Bank+increment, then /cap and @start-up. Default: 60s+100ms@10s.")
+@click.option("--show", "pictures", is_flag=True, help="Show the positions that went wrong.")
 @json_option
-def check(bot: str, game: str, seed: str, positions: int, as_json: bool) -> int:
-    """Check BOT (a file, FILE:Class or a built-in bot): start-up, legality, clock, repeatability. Exit code 4 if it fails."""
-    raise NotImplementedError
+def check(bot: str, game: str, positions: int, seed: str, clock: str | None, pictures: bool, as_json: bool) -> int:
+    """Check BOT (mybot.py, mybot.py:Class, 'cmd:./mybot' or a built-in bot) before it plays for something.
+
+    Start-up, handshake, legal answers, clock, the same moves for the same seed. Exit code 4 if a check fails.
+    """
+    from hippodrome.workers.botfiles import read_bot
+    from hippodrome.workers.check import check_bot
+    from hippodrome.workers.local import DEFAULT_CLOCK
+
+    ruleset = read_game(game, get_game(game.partition("-")[0]).players[0], ())
+    control = TimeControl.parse(clock) if clock else DEFAULT_CLOCK
+    report = check_bot(read_bot(bot), get_game(ruleset.game), ruleset, positions=positions, seed=seed, clock=control)
+    if as_json:
+        emit("bot-check", {"bot": report.bot, "ok": report.ok, "checks": report.lines, "problems": report.problems})
+        return 0 if report.ok else BOT
+    width = max(len(line.name) for line in report.lines)
+    click.echo("\n".join(f"{line.name:<{width}}  {_state(line.state)}  {line.text}" for line in report.lines))
+    for problem in report.problems:
+        say(
+            f"\n{problem.report}"
+            + (f"\n  position {problem.position}, decision {problem.decision}" if problem.position else "")
+        )
+        if pictures and problem.picture:
+            say(f"\n{problem.picture}")
+    say(
+        "next: "
+        + (f"hippodrome bot create {report.bot.replace('_', '-')}" if report.ok else "correct the bot, then check it again")
+    )
+    return 0 if report.ok else BOT
+
+
+def _state(state: str) -> str:
+    colours = {"ok": "green", "warning": "yellow", "FAIL": "red"}
+    return click.style(f"{state:<7}", fg=colours.get(state))
 
 
 @click.command()

@@ -12,7 +12,7 @@ from hippodrome.engine.game import TABLE, Game
 from hippodrome.engine.record import Record, loads
 from hippodrome.games.registry import get_game, read_ruleset
 from hippodrome.workers.cli.connect import Connect, source_options
-from hippodrome.workers.cli.output import Column, emit, json_option, say, table
+from hippodrome.workers.cli.output import Column, emit, json_option, paragraph, say, table
 from hippodrome.workers.cli.report import FAILED
 from hippodrome.workers.cli.shown import match_table, short_version
 
@@ -176,7 +176,7 @@ def _head(record: Record) -> list[str]:
     ]
     columns = (Column("seat", True), Column("bot"), Column("place", True), Column("score", True), Column("fault"))
     lines = [f"{head['match']}  {head['ruleset']}  clock {head['clock']}  policy {head['policy']}", table(columns, rows)]
-    return [*lines, f"ended: {end['end']}: {end['reason']}"]
+    return [*lines, paragraph(f"ended: {end['end']}: {end['reason']}")]
 
 
 def _move_line(moves: list[dict[str, Any]], at: int) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, is_dataclass
@@ -79,6 +80,11 @@ def _fit(columns: Sequence[Column], widths: Sequence[int], room: int) -> list[in
 def _line(cells: Sequence[str], columns: Sequence[Column], widths: Sequence[int]) -> str:
     parts = [cell.rjust(w) if c.right else cell.ljust(w) for cell, c, w in zip(cells, columns, widths, strict=True)]
     return (" " * GAP).join(parts).rstrip()
+
+
+def paragraph(text: str) -> str:
+    """`text` wrapped to the terminal, the lines after the first indented."""
+    return textwrap.fill(text, shutil.get_terminal_size().columns - 1, subsequent_indent="  ", break_long_words=False)
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from hippodrome.engine.game import Ruleset
 from hippodrome.engine.record import dumps
 from hippodrome.engine.referee import Policy
 from hippodrome.games.registry import get_game, read_ruleset
-from hippodrome.workers.cli.output import Column, emit, json_option, progress, say, table
+from hippodrome.workers.cli.output import Column, emit, json_option, paragraph, progress, say, table
 from hippodrome.workers.cli.report import BOT, INTERRUPTED
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def _show(series: Series, last: Played | None, seconds: float, folder: _Folder, 
         return
     click.echo(_table(rows))
     if last is not None and spec.games == 1:
-        click.echo(f"ended: {last.record.closing['end']}: {last.record.closing['reason']}")
+        click.echo(paragraph(f"ended: {last.record.closing['end']}: {last.record.closing['reason']}"))
     for bot, number, trouble in series.troubles[:1]:
         say(f"\n{bot}, match {number}, decision {trouble.number}:\n{trouble.report}")
     say(_next(series, folder))

@@ -35,6 +35,8 @@ CODES: Final[dict[str, tuple[str, int]]] = {
     "BrokerUnavailable": ("broker", UNREACHABLE),
     "ConnectionLost": ("unreachable", UNREACHABLE),
     "BotError": ("bot_misbehaved", BOT),
+    "ProcessDied": ("bot_misbehaved", BOT),
+    "StartFailed": ("service", FAILED),
     "UsageError": ("bad_value", USAGE),
     "ProtocolError": ("protocol", FAILED),
     "RecordError": ("bad_record", USAGE),
@@ -110,64 +112,32 @@ def _plain(message: str, code: str, exit_code: int) -> Trouble:
 
 def _usage(error: click.ClickException) -> Trouble:
     """Click's own errors, in our form."""
-    for kind, describe in _USAGES:
-        if isinstance(error, kind):
-            code, field, problem, fix = describe(error)
-            return Trouble(code, field, problem, fix or _see_help(error), USAGE)
-    return Trouble("usage", "", error.format_message(), _see_help(error), USAGE)
-
-
-def _command(error: click.exceptions.NoSuchCommand) -> tuple[str, str, str, str]:
-    near = _nearest(error.possibilities)
-    return (
-        "unknown_command",
-        "command",
-        f"no command {error.command_name!r}",
-        near and f"{near}  all commands: {_help_of(error)}",
-    )
-
-
-def _option(error: click.exceptions.NoSuchOption) -> tuple[str, str, str, str]:
-    near = _nearest(error.possibilities)
-    return "unknown_option", error.option_name, "no such option", near and f"{near}  all options: {_help_of(error)}"
-
-
-def _missing(error: click.exceptions.MissingParameter) -> tuple[str, str, str, str]:
-    return "missing", _name(error), "is missing", ""
-
-
-def _parameter(error: click.exceptions.BadParameter) -> tuple[str, str, str, str]:
-    return "bad_value", _name(error), _lower(error.message), ""
-
-
-def _option_usage(error: click.exceptions.BadOptionUsage) -> tuple[str, str, str, str]:
-    return "bad_value", error.option_name, _lower(error.message), ""
-
-
-_USAGES: Final = (
-    (click.exceptions.NoSuchCommand, _command),
-    (click.exceptions.NoSuchOption, _option),
-    (click.exceptions.MissingParameter, _missing),
-    (click.exceptions.BadParameter, _parameter),
-    (click.exceptions.BadOptionUsage, _option_usage),
-)
-"""Click's classes, narrowest first -> (code, field, problem, fix) of an error of it."""
+    see = f"see {_help_of(error)}"
+    match error:
+        case click.exceptions.NoSuchCommand():
+            fix = f"{_nearest(error.possibilities)}all commands: {_help_of(error)}"
+            return Trouble("unknown_command", "command", f"no command {error.command_name!r}", fix, USAGE)
+        case click.exceptions.NoSuchOption():
+            fix = f"{_nearest(error.possibilities)}all options: {_help_of(error)}"
+            return Trouble("unknown_option", error.option_name, "no such option", fix, USAGE)
+        case click.exceptions.MissingParameter():
+            return Trouble("missing", _name(error), "is missing", see, USAGE)
+        case click.exceptions.BadOptionUsage():
+            return Trouble("bad_value", error.option_name, _lower(error.message), see, USAGE)
+        case click.exceptions.BadParameter():
+            return Trouble("bad_value", _name(error), _lower(error.message), see, USAGE)
+    return Trouble("usage", "", _lower(error.format_message()), see, USAGE)
 
 
 def _nearest(possibilities: list[str] | None) -> str:
-    return f"did you mean {possibilities[0]!r}?" if possibilities else ""
+    return f"did you mean {possibilities[0]!r}?  " if possibilities else ""
 
 
 def _name(error: click.exceptions.BadParameter) -> str:
     """`--games` of an option, `GAME` of an argument."""
-    param = error.param
-    if param is None:
-        return str(error.param_hint or "argument")
-    return (
-        param.opts[-1]
-        if isinstance(param, click.Option)
-        else param.make_metavar(click.Context(click.Command("x"))).strip("[].")
-    )
+    if isinstance(error.param, click.Option):
+        return error.param.opts[-1]
+    return error.param.human_readable_name if error.param else str(error.param_hint or "argument")
 
 
 def _lower(message: str) -> str:
@@ -177,7 +147,3 @@ def _lower(message: str) -> str:
 def _help_of(error: click.ClickException) -> str:
     ctx = error.ctx if isinstance(error, click.UsageError) else None
     return f"{ctx.command_path if ctx else 'hippodrome'} --help"
-
-
-def _see_help(error: click.ClickException) -> str:
-    return f"see {_help_of(error)}"
