@@ -182,12 +182,12 @@ def due(session: Session, now: datetime, limit: int, ring_again: float = RING_AG
     """
     lately = now - timedelta(seconds=ring_again)
     quiet = or_(_MATCH.c.dispatched_at.is_(None), _MATCH.c.dispatched_at <= lately)
-    ringing = (_MATCH.c.state == "pending") & (_MATCH.c.dispatched_at > lately)
+    expired = (_MATCH.c.state == "leased") & (_MATCH.c.lease_until <= now)
+    ringing = (_MATCH.c.dispatched_at > lately) & or_(_MATCH.c.state == "pending", expired)
     room = limit - session.execute(select(func.count()).select_from(_MATCH).where(ringing)).scalar_one()
     ready = (_MATCH.c.state == "pending") & or_(_MATCH.c.not_before.is_(None), _MATCH.c.not_before <= now) & quiet
-    lapsed = (_MATCH.c.state == "leased") & (_MATCH.c.lease_until <= now) & quiet
     found: list[str] = []
-    for condition in (lapsed, ready):
+    for condition in (expired & quiet, ready):
         if len(found) < room:
             order = (_MATCH.c.number, _MATCH.c.id)
             rows = select(_MATCH.c.id).where(condition).order_by(*order).limit(room - len(found))
@@ -212,7 +212,7 @@ def elect(session: Session, name: str, owner: str, now: datetime, seconds: float
         set_={"owner": owner, "until": until, "value": value},
         where=or_(_LEASE.c.owner == owner, _LEASE.c.until <= now),
     )
-    return _count(session.execute(taken)) == 1
+    return session.execute(taken.returning(_LEASE.c.name)).scalar_one_or_none() is not None
 
 
 def resign(session: Session, name: str, owner: str) -> None:

@@ -171,7 +171,7 @@ class Match(SQLModel, table=True):
     lease_until: datetime | None = _maybe()
     lease_seconds: float = 0.0
     not_before: datetime | None = _maybe()
-    dispatched_at: datetime | None = _maybe()
+    dispatched_at: datetime | None = Field(default=None, sa_type=Utc, nullable=True, index=True)
     waiting: dict[str, str] = Field(default_factory=dict, sa_type=JSON, nullable=False)
     ended_at: datetime | None = Field(default=None, sa_type=Utc, nullable=True, index=True)
 

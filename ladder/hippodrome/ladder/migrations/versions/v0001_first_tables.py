@@ -132,6 +132,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_match")),
         sa.UniqueConstraint("tournament_id", "number", name=op.f("uq_match_tournament_id_number")),
     )
+    op.create_index(op.f("ix_match_dispatched_at"), "match", ["dispatched_at"], unique=False)
     op.create_index(op.f("ix_match_ended_at"), "match", ["ended_at"], unique=False)
     op.create_index(op.f("ix_match_state_number_id"), "match", ["state", "number", "id"], unique=False)
     op.create_index(op.f("ix_match_tournament_id_state"), "match", ["tournament_id", "state"], unique=False)
