@@ -316,3 +316,8 @@ def _assert_fair(referee: Referee) -> None:
     assert living
     assert referee.record is not None
     assert verify(referee.record, referee.state.game).result == result
+
+
+def test_a_late_answer_is_said_to_be_later_than_its_limit(start: Start) -> None:
+    reason = start(clock="10s").answer("roll", Receipt(0, 10_000_001)).reason
+    assert reason == "answered after 10.001 s, the limit was 10.000 s"

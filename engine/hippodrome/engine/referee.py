@@ -304,7 +304,8 @@ def _rank(seats: int, outcome: Outcome | None, faults: Sequence[Fault]) -> tuple
 
 
 def _late(decision: Decision, receipt: Receipt) -> str:
-    return f"answered after {receipt.took / 1e6:.3f} s, the limit was {decision.limit / 1e6:.3f} s"
+    """Rounded so that the first number is the greater one."""
+    return f"answered after {-(-receipt.took // 1000) / 1000:.3f} s, the limit was {decision.limit // 1000 / 1000:.3f} s"
 
 
 def _header(spec: MatchSpec, game: Game) -> Line:
