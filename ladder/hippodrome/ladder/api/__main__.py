@@ -12,13 +12,20 @@ import logging
 import os
 import signal
 import sys
+import time
 from pathlib import Path
+from typing import Final
 
 from hippodrome.engine.errors import FieldError, HippodromeError
 from hippodrome.ladder.api.server import serve
+from hippodrome.ladder.db import check_schema
+from hippodrome.ladder.errors import DatabaseUnavailable
 from hippodrome.ladder.settings import Settings
 
-_PR_SET_PDEATHSIG = 1
+SCHEMA_SECONDS: Final = 10.0
+"""How long a database that is not ready is waited for."""
+_STEP: Final = 0.1
+_PR_SET_PDEATHSIG: Final = 1
 
 
 def main() -> int:
@@ -45,7 +52,9 @@ def _options() -> argparse.Namespace:
 async def _run(options: argparse.Namespace) -> None:
     if options.die_with_parent:
         die_with_parent()
-    server = await serve(Settings.load(), options.listen)
+    settings = Settings.load()
+    await wait_for_schema(settings.database_url)
+    server = await serve(settings, options.listen)
     told = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, told.set)
@@ -54,6 +63,18 @@ async def _run(options: argparse.Namespace) -> None:
     logging.getLogger("hippodrome.api").info("control API on %s", server.address)
     await told.wait()
     await server.stop()
+
+
+async def wait_for_schema(url: str) -> None:
+    """Whoever starts all programs of a service at once brings the schema up to date meanwhile. Raises DatabaseUnavailable."""
+    deadline = time.monotonic() + SCHEMA_SECONDS
+    while True:
+        try:
+            return check_schema(url)
+        except DatabaseUnavailable:
+            if time.monotonic() > deadline:
+                raise
+        await asyncio.sleep(_STEP)
 
 
 def die_with_parent() -> None:

@@ -58,7 +58,7 @@ class Call:
         return account
 
 
-_TOKEN_FIX: Final = "send metadata `authorization: Bearer SECRET`; `hippodrome token create` makes one"
+_TOKEN_FIX: Final = "set HIPPODROME_TOKEN (metadata `authorization: Bearer SECRET`); `hippodrome token create` makes one"
 
 
 @dataclass(slots=True)

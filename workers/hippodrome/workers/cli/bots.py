@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import subprocess
@@ -83,6 +84,7 @@ def check(bot: str, game: str, positions: int, seed: str, clock: str | None, pic
     from hippodrome.workers.check import check_bot
     from hippodrome.workers.local import DEFAULT_CLOCK
 
+    logging.getLogger("hippodrome.bot").setLevel(logging.CRITICAL)  # what it would print is in the report
     ruleset = read_game(game, get_game(game.partition("-")[0]).players[0], ())
     control = TimeControl.parse(clock) if clock else DEFAULT_CLOCK
     report = check_bot(read_bot(bot), get_game(ruleset.game), ruleset, positions=positions, seed=seed, clock=control)

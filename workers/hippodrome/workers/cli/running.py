@@ -106,14 +106,16 @@ def _register(source: Source, entry: str) -> str:
     spec = read_bot(entry)
     spec.load()
     name = spec.name.lower().replace("_", "-")
-    mark = "sha256 " + hashlib.sha256(Path(entry.partition(".py")[0] + ".py").read_bytes()).hexdigest()
+    path = Path(entry.partition(".py")[0] + ".py")
+    mark = f"{path.name}, sha256 {hashlib.sha256(path.read_bytes()).hexdigest()}"
     try:
-        newest = source.bot(name).versions[-1]
+        bot = source.bot(name)
     except NotFound:
-        newest = source.create_bot(name, description=f"bot in {Path(entry).name}").versions[-1]
-    if newest.description != mark:
-        newest = source.create_version(name, description=mark)
-    return newest.name
+        return source.create_bot(name, description=mark).versions[-1].name
+    newest = bot.versions[-1]
+    if mark == (newest.description or bot.description):
+        return newest.name
+    return source.create_version(name, description=mark).name
 
 
 @contextmanager

@@ -73,7 +73,7 @@ def run(new: NewTournament, as_json: bool) -> int:
 @source_options
 @json_option
 def start(connect: Connect, new: NewTournament, as_json: bool) -> None:
-    """Plan a tournament of RULESET (antiquity-2p) between ENTRIES, bots or versions (quokka@3) of the ladder, for the workers."""
+    """Plan a tournament of RULESET (antiquity-2p) between ENTRIES, bots or versions (quokka@3), and hand it to the workers."""
     made = connect().create_tournament(new)
     if as_json:
         emit("tournament", {"tournament": made})
