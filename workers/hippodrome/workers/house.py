@@ -11,7 +11,7 @@ from hippodrome.ladder import accounts, ids
 from hippodrome.ladder.bots import ensure_bot
 from hippodrome.ladder.models import Account, key
 
-HOUSE: Final = "house"
+HOUSE: Final = ids.HOUSE
 OPERATOR: Final = "operator"
 _LABEL: Final = "up"
 

@@ -110,8 +110,7 @@ def refit_all(database: Database) -> int:
     with database.read() as session:
         ladders = refit.refit_due(session)
     for ladder in ladders:
-        with database.write() as session:
-            refit.refit(session, ladder)
+        refit.refit_apart(database, ladder)
         log.info("ladder %s is up to date", ladder)
     return len(ladders)
 

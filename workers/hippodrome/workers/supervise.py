@@ -91,11 +91,15 @@ class Child:
         return True
 
 
-class Supervisor:
-    """`run` does it all in the calling thread; `stop` may come from any thread or a signal handler."""
+Table = Callable[[Options, Settings, str], list[Program]]
 
-    def __init__(self, options: Options, settings: Settings) -> None:
-        self._options, self._settings = options, settings
+
+class Supervisor:
+    """`run` does it all in the calling thread; `stop` may come from any thread or a signal handler. `table` gives the
+    programs that follow broker and engine."""
+
+    def __init__(self, options: Options, settings: Settings, table: Table = programs) -> None:
+        self._options, self._settings, self._table = options, settings, table
         self._children: list[Child] = []
         self._ended = threading.Event()
 
@@ -117,7 +121,7 @@ class Supervisor:
         self._launch(first_programs(options, self._settings), env)
         operator, bots = _prepare_database(self._settings, options)
         self._await(lambda child: child.program.name == "broker")
-        self._launch(programs(options, self._settings, bots), env)
+        self._launch(self._table(options, self._settings, bots), env)
         self._await(lambda _: True)
         if not self._ended.is_set():
             ready(self._tell(options, operator))
@@ -189,9 +193,9 @@ def _prepare_database(settings: Settings, options: Options) -> tuple[str, str]:
 
 
 @contextmanager
-def service(options: Options, settings: Settings) -> Iterator[Server]:
+def service(options: Options, settings: Settings, table: Table = programs) -> Iterator[Server]:
     """A service that runs, in a thread of its own, while the block does. Raises as `Supervisor.run`."""
-    supervisor, ready, outcome = Supervisor(options, settings), threading.Event(), _Outcome()
+    supervisor, ready, outcome = Supervisor(options, settings, table), threading.Event(), _Outcome()
     thread = threading.Thread(target=outcome.of, args=(supervisor, ready), name="supervisor")
     with _signals(_leave, signal.SIGTERM):
         thread.start()

@@ -37,6 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     read = read_arguments(arguments)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
     try:
+        logging.getLogger("celery.app.trace").setLevel(logging.WARNING)
         _serve(read)
     except HippodromeError as error:
         raise SystemExit(f"error: {error}") from None
