@@ -51,7 +51,7 @@ class Place:
         self.gone: tuple[str, str] | None = None
         """Fault and reason by which each further decision is judged at once."""
         self.seen = 0
-        """Number of the last decision that was put into the outbox."""
+        """Number of the last decision that the bot was asked."""
         self.opened = 0
         """When the open decision was opened, microseconds of the match."""
         self.sent: int | None = None
@@ -189,12 +189,16 @@ class Match:
     def _judge(self, place: Place, asked: Decision, text: str, receipt: Receipt) -> None:
         text = text[:ANSWER_CHARACTERS]
         verdict = self._referee.answer(text, receipt)
+        if place.session is not None:
+            place.session.asked.pop(place, None)
         if verdict.kind == "accepted":
             self.moves = asked.number
         else:
             self._report(place, asked.number, verdict, text)
 
     def _fail(self, place: Place, asked: Decision, kind: str, reason: str, receipt: Receipt) -> None:
+        if place.session is not None:
+            place.session.asked.pop(place, None)
         self._report(place, asked.number, self._referee.fail(kind, reason, receipt), "")
 
     def _report(self, place: Place, number: int, verdict: Verdict, text: str) -> None:
@@ -204,7 +208,7 @@ class Match:
         if place.session is None:
             return
         if verdict.kind == "rejected":
-            place.session.send(convert.move_rejected(match, number, text, verdict.section, verdict.reason), place)
+            place.session.send(convert.move_rejected(match, number, text, verdict.section, verdict.reason))
             return
         place.session.send(convert.decision_expired(match, number, verdict.reason))
         if self._referee.result is None and any(fault.seat == place.seat for fault in self._referee.faults):
@@ -238,9 +242,8 @@ class Match:
         """Open the decision: its clock starts when the writer takes it, or now if the bot is away."""
         place.opened, place.sent = self.since_start(time.monotonic_ns()), None
         place.stalled = self._pulse.stalled()
-        if place.seen != asked.number:
-            place.seen = asked.number
-            self._send_decision(place, asked, asked.bank, asked.limit)
+        place.seen = asked.number
+        self._send_decision(place, asked, asked.bank, asked.limit)
         self._rearm()
 
     def _send_decision(self, place: Place, asked: Decision, bank: int, limit: int) -> None:

@@ -223,7 +223,7 @@ class EngineServicer(EngineServiceServicer):
         self._node = node
         self._key = tickets.internal_key(node.config.secret).encode()
 
-    async def RunMatch(  # type: ignore[override]
+    async def RunMatch(
         self, request: engine_v1.RunMatchRequest, context: grpc.aio.ServicerContext[Any, Any]
     ) -> AsyncIterator[engine_v1.RunMatchResponse]:
         try:
@@ -237,7 +237,7 @@ class EngineServicer(EngineServiceServicer):
         except Refusal as refusal:
             await refuse(context, refusal)
 
-    async def GetNode(  # type: ignore[override]
+    async def GetNode(
         self, request: engine_v1.GetNodeRequest, context: grpc.aio.ServicerContext[Any, Any]
     ) -> engine_v1.GetNodeResponse:
         try:

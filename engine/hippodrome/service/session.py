@@ -6,6 +6,7 @@ States and what each event does to them are the table `NEXT`; proto/README.md sh
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 FRAME_BYTES: Final = 65_536
 """A frame is closed when it is longer than this, so that no reader's limit is met."""
+PATIENCE: Final = 2_000_000
+"""Nanoseconds since a bot was asked in which its answer is worth a short wait."""
 UNREAD_EVENTS: Final = 1000
 """Answers that nobody asked for, in a row, after which the stream is closed."""
 
@@ -98,6 +101,8 @@ class Session:
     """Events to send; a place comes with those that start its clock."""
     farewells: list[bytes] = field(default_factory=list)
     """Matches that ended while the stream was away."""
+    asked: dict[Place, int] = field(default_factory=dict)
+    """Decisions the bot has to answer, and when it was given them (monotonic nanoseconds), the youngest last."""
     counters: Counters = field(default_factory=Counters)
     unasked_in_a_row: int = 0
 
@@ -114,11 +119,25 @@ class Session:
         """Put an event into the outbox; while the stream is away it is dropped, for a resumed session is told all again."""
         if self.stream is not None:
             self.outbox.append((event, clocked))
+            self.ring()
+
+    def ring(self) -> None:
+        """Have the outbox written: now, or in a moment if the bot has just been asked more and may be about to answer.
+
+        Without this patience two sides that are equally fast settle at one event a frame.
+        """
+        if self.stream is None or not self.outbox:
+            return
+        if self.asked and time.monotonic_ns() - next(reversed(self.asked.values())) < PATIENCE:
+            self.stream.wake_soon()
+        else:
             self.stream.wake()
 
     def send_farewell(self, match: str, event: bytes) -> None:
         """The last event of a match; kept for a bot that is away."""
-        self.places.pop(match, None)
+        place = self.places.pop(match, None)
+        if place is not None:
+            self.asked.pop(place, None)
         if self.stream is not None:
             self.send(event)
         else:
@@ -132,6 +151,7 @@ class Session:
             self.stream.close(Refusal("STREAM_REPLACED", text))
         self.stream = stream
         self.outbox.clear()
+        self.asked.clear()
         self.send(event)
         while self.farewells:
             self.send(self.farewells.pop(0))
@@ -145,6 +165,7 @@ class Session:
         self.stream, self.away_since = None, now
         self.counters.lost += 1
         self.outbox.clear()
+        self.asked.clear()
         if self.state != CLOSED:
             self.state = step(self.state, "lost")
         for place in list(self.places.values()):
@@ -164,6 +185,7 @@ class Session:
             size += len(event)
             if place is not None:
                 place.handed_over(now)
+                self.asked[place] = now
         return convert.frame(events)
 
     def note_unasked(self) -> None:
@@ -178,11 +200,13 @@ class Session:
 class Stream:
     """One RPC of a session, as far as the session needs it: a bell for the writer, and a way to end it."""
 
-    __slots__ = ("_bell", "closing", "writing_since")
+    __slots__ = ("_bell", "_loop", "_soon", "closing", "writing_since")
 
     def __init__(self) -> None:
         self._bell = asyncio.Event()
-        self.closing: asyncio.Future[Refusal | None] = asyncio.get_running_loop().create_future()
+        self._loop = asyncio.get_running_loop()
+        self._soon: asyncio.TimerHandle | None = None
+        self.closing: asyncio.Future[Refusal | None] = self._loop.create_future()
         """Set when the stream is to end: with a refusal, or None for a good end."""
         self.writing_since = 0
         """When the write under way began, monotonic nanoseconds; 0 when there is none."""
@@ -191,16 +215,28 @@ class Stream:
         """There is something to write."""
         self._bell.set()
 
+    def wake_soon(self) -> None:
+        """There will be more to write in a moment."""
+        if self._soon is None and not self._bell.is_set():
+            self._soon = self._loop.call_later(PATIENCE / 2e9, self.wake)
+
     async def woken(self) -> None:
         """Wait until there is something to write."""
         await self._bell.wait()
         self._bell.clear()
+        if self._soon is not None:
+            self._soon.cancel()
+            self._soon = None
 
     def close(self, refusal: Refusal | None) -> None:
         """End the stream; the first call counts."""
         if not self.closing.done():
             self.closing.set_result(refusal)
             self.wake()
+
+    def may_write(self, current: Stream | None) -> bool:
+        """Whether frames still go out: this is the session's stream and was not refused."""
+        return current is self and not (self.closing.done() and self.closing.result() is not None)
 
     def stuck(self, now: int, span: int) -> bool:
         """Whether one write has been under way for longer than `span` nanoseconds."""

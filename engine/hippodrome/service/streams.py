@@ -19,7 +19,7 @@ from hippodrome.service.session import OPENING, Session, Stream, step
 from hippodrome.v1 import play_service_pb2 as play_v1
 
 log = logging.getLogger(__name__)
-Context = grpc.aio.ServicerContext[bytes, bytes]
+Context = grpc.aio.ServicerContext[Any, bytes]
 _LOCAL: Final = ("ipv4:127.", "ipv6:%5B::1%5D", "ipv6:[::1]", "unix:")
 
 
@@ -38,7 +38,7 @@ class PlayStreams:
 
     def handler(self) -> grpc.GenericRpcHandler:
         """The service for a server, without (de)serializers."""
-        play = grpc.stream_stream_rpc_method_handler(self.play)
+        play: Any = grpc.stream_stream_rpc_method_handler(self.play)
         return grpc.method_handlers_generic_handler("hippodrome.v1.PlayService", {"Play": play})
 
     async def play(self, _requests: AsyncIterator[bytes], context: Context) -> None:
@@ -75,27 +75,28 @@ class PlayStreams:
         log.info("session of %s: %s, sdk %s", session.version, "resumed" if resumed else "opened", hello.sdk[:60])
         return session, stream, events[1:]
 
-    async def _run(self, session: Session, stream: Stream, rest: list[play_v1.BotEvent], context: Context) -> Refusal | None:
+    async def _run(
+        self, session: Session, stream: Stream, rest: list[play_v1.BotEvent], context: Context
+    ) -> Refusal | None:
         """Read and write until one of them, or the node, ends the stream; the refusal to end it with."""
         reader = asyncio.create_task(self._read(session, rest, context))
         writer = asyncio.create_task(self._write(session, stream, context))
         try:
             self._lobby.seat_waiting()
-            await asyncio.wait((reader, writer, stream.closing), return_when=asyncio.FIRST_COMPLETED)
-            if stream.closing.done():
-                return await self._finish(stream, writer)
-            return reader.result() if reader.done() else None
+            ends: tuple[asyncio.Future[Any], ...] = (reader, writer, stream.closing)
+            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+            stream.close(reader.result() if reader.done() else None)
+            refusal = stream.closing.result()
+            if refusal is None:
+                await asyncio.wait((writer,), timeout=self._config.closing_wait)
+        except asyncio.CancelledError:
+            writer.cancel()
+            raise
         finally:
             reader.cancel()
-            writer.cancel()
             self._lobby.lost(session, stream)
             log.info("stream of %s ended: %s", session.version, session.counters)
-
-    async def _finish(self, stream: Stream, writer: asyncio.Task[None]) -> Refusal | None:
-        """The node ends the stream: in good order after the last frame is out, or at once with a refusal."""
-        refusal = stream.closing.result()
-        if refusal is None:
-            await asyncio.wait((writer,), timeout=self._config.closing_wait)
+        await writer  # a call cannot be given a status before its last write is done
         return refusal
 
     async def _read(self, session: Session, rest: list[play_v1.BotEvent], context: Context) -> Refusal | None:
@@ -121,12 +122,13 @@ class PlayStreams:
             else:
                 session.state = step(session.state, kind)
                 self._lobby.changed(session)
+        session.ring()
 
     async def _write(self, session: Session, stream: Stream, context: Context) -> None:
-        """Send whatever is ready, a frame at a time."""
+        """Send whatever is ready, a frame at a time; once the stream is to end, what is left of it."""
         while True:
             await stream.woken()
-            while session.stream is stream and session.outbox:
+            while session.outbox and stream.may_write(session.stream):
                 stream.writing_since = now = time.monotonic_ns()
                 await context.write(session.take_frame(now))
                 stream.writing_since = 0
