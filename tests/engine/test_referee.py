@@ -97,6 +97,7 @@ def test_decisions_are_numbered_and_carry_the_clock(start: Start) -> None:
     referee.answer("roll", QUICK)
     assert (referee.decision.number, referee.decision.seat) == (3, 0)
     assert (referee.decision.bank, referee.decision.limit) == (9_505_000, 9_505_000)
+    assert next(line["bank"] for line in referee.lines if line.get("n") == 1) == 9_505_000
     charge: int | None = referee.decision.last_charge
     assert charge == 500_000
 
