@@ -11,7 +11,8 @@
 Times are microseconds: `sent` and `received` since the match began on the referee's clock, `credit` what was taken off
 for the network, `charged` what the clock took, `bank` what is left, with the increment of an accepted move. `hash` is the
 first 16 hex digits of the SHA-256 of `State.key()` after the move and all that followed from it. `sha256` in the closing
-line is that of all the lines before it. docs/record.md names every field. Reading and writing are exact: `dumps(loads(text)) == text`.
+line is that of all the lines before it. docs/record.md names every field. Reading and writing are exact:
+`dumps(loads(text)) == text`.
 """
 
 from __future__ import annotations
