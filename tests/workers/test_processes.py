@@ -49,7 +49,8 @@ def test_a_child_that_finds_its_parent_gone_does_not_start(tmp_path: Path) -> No
 
 
 def test_ending_a_child_ends_what_it_has_started(tmp_path: Path) -> None:
-    script = f"import subprocess, sys; print(subprocess.Popen([sys.executable, *{SLEEP!r}]).pid, flush=True); import time; time.sleep(600)"
+    spawn = f"subprocess.Popen([sys.executable, *{SLEEP!r}])"
+    script = f"import subprocess, sys, time; print({spawn}.pid, flush=True); time.sleep(600)"
     log = tmp_path / "log"
     child = start_tied([sys.executable, "-c", script], log, os.environ)
     assert wait_until(lambda: log.read_text().strip().isdigit(), 20)
