@@ -19,7 +19,8 @@ def piles(state: AntiquityState, colour: int) -> dict[str, list[str]]:
 
 
 def available(state: AntiquityState, monument: str) -> int:
-    return next(row["available"] for row in state.view(0)["monuments"] if row["monument"] == monument)
+    found: int = next(row["available"] for row in state.view(0)["monuments"] if row["monument"] == monument)
+    return found
 
 
 def why(state: AntiquityState, text: str) -> str:

@@ -155,6 +155,16 @@ def test_scribe_works_while_improving_only(position: Position, play: Play) -> No
     assert why(s, "place petra-1") == why(s, "place zeus-9") == "ruling 1.5.21"
 
 
+def test_scribe_works_once_a_turn(position: Position, play: Play, words: Words) -> None:
+    """ruling 1.5.19: a second monument improved in the turn keeps its order."""
+    displays = {"red": "zeus 1 9, petra 1 9"}
+    s = position(3, power=True, displays=displays, holders={"scribe": "red"}, hands=("zeus 2, petra 2 3",))
+    play(s, "improve zeus", "add zeus-2", "reorder", "place zeus-9", "place zeus-2", "place zeus-1")
+    play(s, "improve petra", "add petra-2")
+    assert words(s) == ["add petra-3", "done"]
+    assert why(s, "reorder") == "ruling 1.5.19"
+
+
 def test_only_the_colour_that_holds_the_scribe_reorders(position: Position, play: Play) -> None:
     """ruling 1.5.21: with two players the holder's own monuments, not those of the other colour."""
     s = position(2, power=True, displays={"red": "zeus 1 9"}, holders={"scribe": "blue"}, hands=("zeus 2 3",))

@@ -20,6 +20,7 @@ Walk = Callable[[Ruleset, int], Iterator[AntiquityState]]
 Position = Callable[..., AntiquityState]
 Play = Callable[..., AntiquityState]
 DERIVED = [name for name in AntiquityState.__slots__ if name not in ("deck", "drawn", "size")]
+SHIPS = {"petra-1", "petra-9", "pharos-1"}
 seeds = st.integers(0, 2**32)
 fixtures = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -114,14 +115,14 @@ def test_what_a_seat_cannot_see_changes_nothing_that_it_gets(ruleset: Ruleset, w
     """Hidden cards are exchanged at will: view, texts and pictures stay, and for the seat to move its moves and errors."""
     source = random.Random(seed)
     for state in walk(ruleset, seed):
-        if source.random() > 0.08:
+        if source.random() > 0.04 and state.drawn < state.size:
             continue
         for seat in range(ruleset.players):
             twin = shuffled(state, seat, source)
             assert twin.view(seat) == state.view(seat)
             if seat == state.to_move:
                 assert twin.legal_moves() == state.legal_moves()
-                for move in source.sample(ALL_MOVES, 60):
+                for move in ALL_MOVES:
                     assert twin.is_legal(move) == state.is_legal(move)
                     if not state.is_legal(move):
                         assert twin.explain(move) == state.explain(move)
@@ -207,18 +208,13 @@ def test_hands_in_an_unfinished_choice_are_drawn_evenly_among_the_possible_ones(
     assert all(abs(number - 200) < 5 * 14.2 for number in found.values())
 
 
-SHIPS = {"petra-1", "petra-9", "pharos-1"}
-
-
 def test_a_seat_with_few_cards_still_has_a_choice_in_every_sample(position: Position, play: Play) -> None:
-    """After the third action the turn is still open, so the two unseen cards must be a pair of a symbol."""
-    s = position(3, hands=("petra 1 5 9, zeus 3",), deck="petra 2 3, pharos 1 2 3 5", actions=1)
-    play(s, "score ship", "discard petra-1", "discard petra-5")
-    assert s.to_move == 1
-    s = position(3, hands=("petra 1 9, zeus 3 2",), displays={"red": "zeus 9 8"}, deck="petra 2 3, pharos 1 2 3 5", actions=1)
+    """After the third action the turn is open for a purchase only, so the three unseen cards hold a pair of a symbol."""
+    displays = {"red": "zeus 9 8"}
+    s = position(3, hands=("petra 1 9, zeus 3 2",), displays=displays, deck="petra 2 3, pharos 1 2 3 5", actions=1)
     play(s, "improve zeus", "add zeus-3", "done")
-    assert s.to_move == 0
-    for hand in frequencies(s, 1, 0, 300):
-        state = s.copy()
-        assert len(hand) == 3
-        assert state.legal_moves()
+    assert (s.to_move, s.actions) == (0, 0)
+    source = QuickChance(random.Random(3))
+    twins = [s.determinize(1, source) for _ in range(300)]
+    assert len({twin.key() for twin in twins}) > 250
+    assert all({"end", *map(str, twin.legal_moves())} > {"end"} for twin in twins)

@@ -13,7 +13,8 @@ Words = Callable[[AntiquityState], list[str]]
 
 
 def space(state: AntiquityState, monument: str) -> int:
-    return next(row["space"] for row in state.view(0)["monuments"] if row["monument"] == monument)
+    found: int = next(row["space"] for row in state.view(0)["monuments"] if row["monument"] == monument)
+    return found
 
 
 def why(state: AntiquityState, text: str = "story") -> tuple[str, str]:

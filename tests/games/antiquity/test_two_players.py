@@ -113,11 +113,12 @@ def test_the_lower_score_of_each_player_is_compared(position: Position) -> None:
     ("displays", "points", "places"),
     [
         ({}, {"red": 10, "blue": 12, "green": 10, "yellow": 11}, (1, 2)),
+        ({"green": "petra 1"}, {"red": 10, "blue": 20, "green": 7, "yellow": 19}, (1, 2)),
         ({"red": "petra 1"}, {"red": 7, "blue": 20, "green": 10, "yellow": 20}, (1, 2)),
         ({"blue": "petra 1"}, {"red": 10, "blue": 17, "green": 10, "yellow": 20}, (1, 1)),
         ({}, {"red": 10, "blue": 20, "green": 20, "yellow": 10}, (1, 1)),
     ],
-    ids=["the higher scores", "the monuments of the lower colour", "not those of the higher one", "shared"],
+    ids=["the higher scores", "before monuments", "the monuments of the lower colour", "not those of the higher one", "shared"],
 )
 def test_equal_lower_scores(
     position: Position, displays: dict[str, str], points: dict[str, int], places: tuple[int, int]
