@@ -153,10 +153,12 @@ def ladder(message: ladder_service_pb2.GetLadderResponse) -> LadderPage:
 
 def _ladder_row(message: ladder_service_pb2.LadderRow) -> LadderRow:
     values = {name: getattr(message, name) for name in _LADDER_ROW}
-    values["rank"] = message.rank if message.HasField("rank") else None
+    values |= {name: None for name in _RANKS if not message.HasField(name)}
     return LadderRow(bot=ids.bot_name(ids.parse_version(message.bot_version)[0]), **values)
 
 
+_RANKS: Final = ("rank", "rank_best", "rank_worst")
+"""Unset while provisional."""
 _LADDER_ROW: Final = tuple(name for name in LadderRow.__slots__ if name != "bot")
 """The fields that a row has on the wire; its bot is part of the version's name."""
 

@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"hippodrome/v1/ladder_service.proto\x12\rhippodrome.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xfb\x01\n\tLadderRow\x12\x11\n\x04rank\x18\x01 \x01(\rH\x00\x88\x01\x01\x12\x13\n\x0b\x62ot_version\x18\x02 \x01(\t\x12\x0f\n\x07\x61\x63\x63ount\x18\x03 \x01(\t\x12\x0e\n\x06rating\x18\x04 \x01(\x01\x12\x10\n\x08interval\x18\x05 \x01(\x01\x12\x0f\n\x07matches\x18\x06 \x01(\r\x12\x0e\n\x06\x62locks\x18\x07 \x01(\r\x12\r\n\x05score\x18\x08 \x01(\x01\x12\x0e\n\x06\x66\x61ults\x18\t \x01(\r\x12\x13\n\x0bprovisional\x18\n \x01(\x08\x12\x0e\n\x06\x61nchor\x18\x0b \x01(\x08\x12\x11\n\trank_best\x18\x0c \x01(\r\x12\x12\n\nrank_worst\x18\r \x01(\rB\x07\n\x05_rank\"7\n\x10GetLadderRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x15\n\revery_version\x18\x02 \x01(\x08\"\x99\x01\n\x11GetLadderResponse\x12\x0c\n\x04name\x18\x01 \x01(\t\x12&\n\x04rows\x18\x02 \x03(\x0b\x32\x18.hippodrome.v1.LadderRow\x12\x0f\n\x07matches\x18\x03 \x01(\r\x12\x0f\n\x07pending\x18\x04 \x01(\r\x12,\n\x08\x66it_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\";\n\x12ListLaddersRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\"?\n\x13ListLaddersResponse\x12\x0f\n\x07ladders\x18\x01 \x03(\t\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t2\xb5\x01\n\rLadderService\x12N\n\tGetLadder\x12\x1f.hippodrome.v1.GetLadderRequest\x1a .hippodrome.v1.GetLadderResponse\x12T\n\x0bListLadders\x12!.hippodrome.v1.ListLaddersRequest\x1a\".hippodrome.v1.ListLaddersResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"hippodrome/v1/ladder_service.proto\x12\rhippodrome.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xa2\x02\n\tLadderRow\x12\x11\n\x04rank\x18\x01 \x01(\rH\x00\x88\x01\x01\x12\x13\n\x0b\x62ot_version\x18\x02 \x01(\t\x12\x0f\n\x07\x61\x63\x63ount\x18\x03 \x01(\t\x12\x0e\n\x06rating\x18\x04 \x01(\x01\x12\x10\n\x08interval\x18\x05 \x01(\x01\x12\x0f\n\x07matches\x18\x06 \x01(\r\x12\x0e\n\x06\x62locks\x18\x07 \x01(\r\x12\r\n\x05score\x18\x08 \x01(\x01\x12\x0e\n\x06\x66\x61ults\x18\t \x01(\r\x12\x13\n\x0bprovisional\x18\n \x01(\x08\x12\x0e\n\x06\x61nchor\x18\x0b \x01(\x08\x12\x16\n\trank_best\x18\x0c \x01(\rH\x01\x88\x01\x01\x12\x17\n\nrank_worst\x18\r \x01(\rH\x02\x88\x01\x01\x42\x07\n\x05_rankB\x0c\n\n_rank_bestB\r\n\x0b_rank_worst\"7\n\x10GetLadderRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x15\n\revery_version\x18\x02 \x01(\x08\"\x99\x01\n\x11GetLadderResponse\x12\x0c\n\x04name\x18\x01 \x01(\t\x12&\n\x04rows\x18\x02 \x03(\x0b\x32\x18.hippodrome.v1.LadderRow\x12\x0f\n\x07matches\x18\x03 \x01(\r\x12\x0f\n\x07pending\x18\x04 \x01(\r\x12,\n\x08\x66it_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\";\n\x12ListLaddersRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\"?\n\x13ListLaddersResponse\x12\x0f\n\x07ladders\x18\x01 \x03(\t\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t2\xb5\x01\n\rLadderService\x12N\n\tGetLadder\x12\x1f.hippodrome.v1.GetLadderRequest\x1a .hippodrome.v1.GetLadderResponse\x12T\n\x0bListLadders\x12!.hippodrome.v1.ListLaddersRequest\x1a\".hippodrome.v1.ListLaddersResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -33,15 +33,15 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'hippodrome.v1.ladder_servic
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_LADDERROW']._serialized_start=87
-  _globals['_LADDERROW']._serialized_end=338
-  _globals['_GETLADDERREQUEST']._serialized_start=340
-  _globals['_GETLADDERREQUEST']._serialized_end=395
-  _globals['_GETLADDERRESPONSE']._serialized_start=398
-  _globals['_GETLADDERRESPONSE']._serialized_end=551
-  _globals['_LISTLADDERSREQUEST']._serialized_start=553
-  _globals['_LISTLADDERSREQUEST']._serialized_end=612
-  _globals['_LISTLADDERSRESPONSE']._serialized_start=614
-  _globals['_LISTLADDERSRESPONSE']._serialized_end=677
-  _globals['_LADDERSERVICE']._serialized_start=680
-  _globals['_LADDERSERVICE']._serialized_end=861
+  _globals['_LADDERROW']._serialized_end=377
+  _globals['_GETLADDERREQUEST']._serialized_start=379
+  _globals['_GETLADDERREQUEST']._serialized_end=434
+  _globals['_GETLADDERRESPONSE']._serialized_start=437
+  _globals['_GETLADDERRESPONSE']._serialized_end=590
+  _globals['_LISTLADDERSREQUEST']._serialized_start=592
+  _globals['_LISTLADDERSREQUEST']._serialized_end=651
+  _globals['_LISTLADDERSRESPONSE']._serialized_start=653
+  _globals['_LISTLADDERSRESPONSE']._serialized_end=716
+  _globals['_LADDERSERVICE']._serialized_start=719
+  _globals['_LADDERSERVICE']._serialized_end=900
 # @@protoc_insertion_point(module_scope)

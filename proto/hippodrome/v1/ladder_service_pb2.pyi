@@ -61,9 +61,9 @@ class LadderRow(_message.Message):
     anchor: _builtins.bool
     """A shipped reference bot with a pinned number."""
     rank_best: _builtins.int
-    """The best rank that its interval allows among the rows shown; 0 while provisional."""
+    """The best rank that its interval allows among the rows shown; unset while provisional."""
     rank_worst: _builtins.int
-    """The worst rank that its interval allows among the rows shown; 0 while provisional."""
+    """The worst rank that its interval allows among the rows shown; unset while provisional."""
     def __init__(
         self,
         *,
@@ -78,16 +78,25 @@ class LadderRow(_message.Message):
         faults: _builtins.int = ...,
         provisional: _builtins.bool = ...,
         anchor: _builtins.bool = ...,
-        rank_best: _builtins.int = ...,
-        rank_worst: _builtins.int = ...,
+        rank_best: _builtins.int | None = ...,
+        rank_worst: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_rank", b"_rank", "rank", b"rank"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_rank", b"_rank", "_rank_best", b"_rank_best", "_rank_worst", b"_rank_worst", "rank", b"rank", "rank_best", b"rank_best", "rank_worst", b"rank_worst"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_rank", b"_rank", "account", b"account", "anchor", b"anchor", "blocks", b"blocks", "bot_version", b"bot_version", "faults", b"faults", "interval", b"interval", "matches", b"matches", "provisional", b"provisional", "rank", b"rank", "rank_best", b"rank_best", "rank_worst", b"rank_worst", "rating", b"rating", "score", b"score"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_rank", b"_rank", "_rank_best", b"_rank_best", "_rank_worst", b"_rank_worst", "account", b"account", "anchor", b"anchor", "blocks", b"blocks", "bot_version", b"bot_version", "faults", b"faults", "interval", b"interval", "matches", b"matches", "provisional", b"provisional", "rank", b"rank", "rank_best", b"rank_best", "rank_worst", b"rank_worst", "rating", b"rating", "score", b"score"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__rank: _TypeAlias = _typing.Literal["rank"]  # noqa: Y015
     _WhichOneofArgType__rank: _TypeAlias = _typing.Literal["_rank", b"_rank"]  # noqa: Y015
+    _WhichOneofReturnType__rank_best: _TypeAlias = _typing.Literal["rank_best"]  # noqa: Y015
+    _WhichOneofArgType__rank_best: _TypeAlias = _typing.Literal["_rank_best", b"_rank_best"]  # noqa: Y015
+    _WhichOneofReturnType__rank_worst: _TypeAlias = _typing.Literal["rank_worst"]  # noqa: Y015
+    _WhichOneofArgType__rank_worst: _TypeAlias = _typing.Literal["_rank_worst", b"_rank_worst"]  # noqa: Y015
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__rank) -> _WhichOneofReturnType__rank | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__rank_best) -> _WhichOneofReturnType__rank_best | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__rank_worst) -> _WhichOneofReturnType__rank_worst | None: ...
 
 Global___LadderRow: _TypeAlias = LadderRow  # noqa: Y015
 

@@ -82,8 +82,8 @@ def settings(database_url: str, tmp_path: Path) -> Settings:
 def secrets(database: Database) -> dict[str, str]:
     """Account -> secret of a token; the accounts are made here."""
     with database.write() as session:
-        made = {name: accounts.create_account(session, name=name, admin=name == "root")[1] for name in ("root", "ada", "bob")}
-    return made
+        names = ("root", "ada", "bob")
+        return {name: accounts.create_account(session, name=name, admin=name == "root")[1] for name in names}
 
 
 @pytest_asyncio.fixture

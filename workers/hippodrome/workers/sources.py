@@ -99,7 +99,7 @@ class Place:
 def find_server(server: str | None, token: str | None, settings: Settings) -> Place | None:
     """The server that is named (by argument or HIPPODROME_SERVER), else the service that runs on this home; None if there is
     none. The token of the local operator goes only to the service of this home. Raises FieldError."""
-    given = token or os.environ.get("HIPPODROME_TOKEN", "")
+    given = _secret(token or os.environ.get("HIPPODROME_TOKEN", ""))
     named = _address(server) if server else settings.server_address
     if named:
         return Place(named, given)
@@ -145,6 +145,14 @@ def every_page(ask: Callable[[str], Page[T]]) -> Iterator[T]:
         token = page.next_page_token
         if not token:
             return
+
+
+def _secret(text: str) -> str:
+    """`text` as it may stand in a header. Raises FieldError, which does not repeat it."""
+    secret = text.strip()
+    if not (secret.isascii() and secret.isprintable() and " " not in secret):
+        raise FieldError("HIPPODROME_TOKEN", "it holds characters that no token has", "copy the secret again: one word, hippo_...")
+    return secret
 
 
 def _address(text: str) -> str:

@@ -1,4 +1,4 @@
-"""`python -m hippodrome.ladder.api --listen HOST:PORT --address-file PATH [--die-with-parent]`: the control API as a process.
+"""`python -m hippodrome.ladder.api --listen HOST:PORT --address-file PATH [--die-with-parent] [--wait S]`: the control API.
 
 It writes its address to the file when it is ready. SIGTERM and SIGINT: calls under way end, exit code 0.
 """
@@ -22,8 +22,6 @@ from hippodrome.ladder.db import check_schema
 from hippodrome.ladder.errors import DatabaseUnavailable
 from hippodrome.ladder.settings import Settings
 
-SCHEMA_SECONDS: Final = 10.0
-"""How long a database that is not ready is waited for."""
 _STEP: Final = 0.1
 _PR_SET_PDEATHSIG: Final = 1
 
@@ -46,6 +44,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--listen", default="127.0.0.1:0", help="HOST:PORT (port 0: any free one) or unix:PATH")
     parser.add_argument("--address-file", type=Path, help="written when the server is ready: where it listens")
     parser.add_argument("--die-with-parent", action="store_true", help="end when the process that started this one ends")
+    parser.add_argument("--wait", type=float, default=10.0, help="seconds to wait for a database that is not ready")
     return parser.parse_args()
 
 
@@ -53,7 +52,7 @@ async def _run(options: argparse.Namespace) -> None:
     if options.die_with_parent:
         die_with_parent()
     settings = Settings.load()
-    await wait_for_schema(settings.database_url)
+    await wait_for_schema(settings.database_url, options.wait)
     server = await serve(settings, options.listen)
     told = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -65,9 +64,9 @@ async def _run(options: argparse.Namespace) -> None:
     await server.stop()
 
 
-async def wait_for_schema(url: str) -> None:
+async def wait_for_schema(url: str, seconds: float) -> None:
     """Whoever starts all programs of a service at once brings the schema up to date meanwhile. Raises DatabaseUnavailable."""
-    deadline = time.monotonic() + SCHEMA_SECONDS
+    deadline = time.monotonic() + seconds
     while True:
         try:
             return check_schema(url)

@@ -19,6 +19,7 @@ from sqlmodel import Session
 from hippodrome.ladder import accounts
 from hippodrome.ladder.api.errors import TRAILER, NotAllowed, Unauthenticated, message_of, status_of, trailer_of
 from hippodrome.ladder.db import Database
+from hippodrome.ladder.errors import AlreadyExists
 from hippodrome.ladder.models import Account
 from hippodrome.ladder.settings import Settings
 
@@ -108,12 +109,12 @@ class Hub:
             Call(session, _caller(session), self.settings).owner()
         try:
             return self._write(work, request)
-        except IntegrityError:
+        except (IntegrityError, AlreadyExists):
             return self._write(work, request)
 
     def _write(self, work: Callable[[Call, Q], P], request: Q) -> P:
-        """One transaction. Two callers may make the same thing at once: the database refuses the second, who tries again and
-        then finds it there."""
+        """One transaction. Where a request is told twice at once, the second may see what the first has made before it sees
+        that it was the same request: it tries again and then finds both."""
         with self.database.write() as session:
             return work(Call(session, _caller(session), self.settings), request)
 

@@ -52,15 +52,16 @@ class Server:
 
     def __init__(self, server: grpc.aio.Server, hub: Hub, checks: health.aio.HealthServicer, address: str) -> None:
         self.address = address
-        self._server, self._hub, self._checks = server, hub, checks
+        self.hub = hub
+        self._server, self._checks = server, checks
 
     async def stop(self) -> None:
         """Tell health checkers, let calls under way end, close."""
         await self._checks.enter_graceful_shutdown()
-        self._hub.closing.set()
+        self.hub.closing.set()
         await self._server.stop(CLOSING_SECONDS)
-        self._hub.threads.shutdown()
-        self._hub.database.close()
+        self.hub.threads.shutdown()
+        self.hub.database.close()
 
     async def wait(self) -> None:
         """Until it was stopped."""
