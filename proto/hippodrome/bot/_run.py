@@ -28,11 +28,14 @@ def main(kind: type[Bot], argv: Sequence[str] | None = None) -> int:
     """Play live with the options of `argv` (default: the command line); the exit code."""
     given = _parser(kind).parse_args(argv)
     _log_to_stderr(given.verbose - given.quiet)
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # until the session listens to it, and again while the process ends
     return run_live(kind, _options(given))
 
 
 def run_live(kind: type[Bot], options: Options) -> int:
-    """Play live until done, interrupted (SIGINT, SIGTERM: no new matches; a second time: at once) or failed; the exit code.
+    """Play live until done, interrupted or failed; the exit code. The first SIGINT or SIGTERM takes no new matches and plays
+    those under way to their end, the second ends the process on the spot.
 
     Prints one message to stderr when it fails. Install a handler on the logger `hippodrome.bot` to see progress.
     """
@@ -63,7 +66,7 @@ def _signals(session: Session) -> Iterator[list[int]]:
     def handle(number: int, frame: FrameType | None) -> None:
         seen.append(number)
         if len(seen) > 1:
-            raise KeyboardInterrupt
+            os._exit(INTERRUPTED)  # a bot may be in the middle of anything: nothing gentler is sure to end
         level = logging.WARNING if number == signal.SIGINT else logging.INFO
         log.log(level, "leaving after the matches under way; interrupt again to leave at once")
         loop.call_soon_threadsafe(session.leave, signal.Signals(number).name)

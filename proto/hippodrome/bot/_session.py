@@ -67,8 +67,9 @@ class Options:
         if not self.address and not self.bot:
             raise UsageError("bot: not given; fix: give --bot NAME or set HIPPODROME_BOT")
         for name in ("max_matches", "matches"):
-            if (getattr(self, name) or 1) < 1:
-                raise UsageError(f"{name}: {getattr(self, name)} is too few; fix: give 1 or more")
+            value: int | None = getattr(self, name)
+            if value is not None and value < 1:
+                raise UsageError(f"{name}: {value} is too few; fix: give 1 or more")
         return self
 
 
@@ -91,6 +92,7 @@ class Session:
         self._place = (options.address, options.ticket)
         self._token = ""
         self._outbox: list[BotEvent] = []
+        self._reading: asyncio.Timeout | None = None
         self._call: _Call | None = None
         self._writer: _Call | None = None
         self._leaving: str | None = None
@@ -117,6 +119,7 @@ class Session:
         if self._leaving is None:
             self._leaving = reason
             self._left.set()
+            self._mind_idle()
             self._ready(BotEvent(goodbye=Goodbye(reason=reason)))
 
     def _over(self) -> bool:
@@ -154,8 +157,10 @@ class Session:
                 if not self.player.stopped:
                     raise
             finally:
-                self._call = None
+                self._call = self._reading = None
                 call.cancel()
+        if self.player.draining:
+            self._token = ""
         if not self._over():
             await self._ended()
 
@@ -167,17 +172,26 @@ class Session:
 
     async def _read(self, call: _Call) -> None:
         """Read frames and answer each with one frame, until the stream ends or there is nothing left to do."""
-        while (frame := await call.read()) is not grpc.aio.EOF:
-            assert isinstance(frame, PlayResponse)
-            self._outbox += self.player.take(frame)
-            self._note(frame)
-            if self.player.stopped:
-                return
-            if self._outbox:
-                await self._flush()
-            if self._over() or (self.player.draining and not self.player.places):
-                await self._close(call)
-                return
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(None) as self._reading:
+                while (frame := await call.read()) is not grpc.aio.EOF:
+                    assert isinstance(frame, PlayResponse)
+                    self._outbox += self.player.take(frame)
+                    self._note(frame)
+                    if self.player.stopped:
+                        return
+                    if self._outbox:
+                        await self._flush()
+                    self._mind_idle()
+
+    def _mind_idle(self) -> None:
+        """With nothing left to play for, the node is to end the stream; it is not waited for without end.
+
+        It is the node that ends it, for a match may be on its way to a bot that has just said goodbye.
+        """
+        idle = not self.player.places and (self._leaving is not None or self.player.draining)
+        if self._reading is not None and (idle or self._reading.when() is not None):
+            self._reading.reschedule(asyncio.get_running_loop().time() + _LAST_WORDS if idle else None)
 
     def _note(self, frame: PlayResponse) -> None:
         """Keep what a new stream told, and leave once there were enough matches."""
@@ -224,17 +238,6 @@ class Session:
         finally:
             self._writer = None if self._writer is call else self._writer
 
-    async def _close(self, call: _Call) -> None:
-        """End the stream in good order: the node may still have something to say, but not for ever."""
-        with contextlib.suppress(grpc.RpcError, asyncio.InvalidStateError, TimeoutError):
-            async with asyncio.timeout(_LAST_WORDS):
-                await call.done_writing()
-                while (frame := await call.read()) is not grpc.aio.EOF:
-                    assert isinstance(frame, PlayResponse)
-                    self.player.take(frame)
-        if self.player.draining:
-            self._token = ""
-
     async def _ended(self) -> None:
         """The stream ended in good order although this bot did not leave."""
         if not self.options.address:
@@ -252,15 +255,16 @@ class Session:
         if self._tries == 0:
             self._trying_since = time.monotonic()
         patience = self.options.patience or (PATIENCE if self._ever_connected else FIRST_PATIENCE)
+        left = self._trying_since + patience.total_seconds() - time.monotonic()
         may_help = error.temporary or (isinstance(error, NotAllowed) and self._old_ticket)
-        if not may_help or time.monotonic() - self._trying_since > patience.total_seconds():
+        if not may_help or left <= 0:
             raise error
         if not self._over():
-            await self._wait(str(error))
+            await self._wait(str(error), left)
 
-    async def _wait(self, why: str) -> None:
+    async def _wait(self, why: str, longest: float = _LONGEST_WAIT) -> None:
         """Back off: twice as long each time, with jitter so that many bots do not come back at once."""
-        pause = min(_LONGEST_WAIT, _FIRST_WAIT * 2**self._tries) * random.uniform(0.5, 1.0)
+        pause = min(longest, _LONGEST_WAIT, _FIRST_WAIT * 2**self._tries) * random.uniform(0.5, 1.0)
         self._tries += 1
         log.warning("%s; trying again in %.1f s", why, pause)
         if self._left.is_set():

@@ -180,6 +180,13 @@ class FakeStream:
                 return event.answer
         raise BotGone
 
+    async def goodbye(self) -> list[BotEvent]:
+        """Read until the bot says goodbye or closes its side; what came before. A script that ends then ends the stream."""
+        events: list[BotEvent] = []
+        while (event := await self.receive()) is not None and not event.HasField("goodbye"):
+            events.append(event)
+        return events
+
     async def abort(self, code: grpc.StatusCode, message: str, reason: str = "") -> None:
         """End the stream with an error; `reason` goes along as google.rpc.ErrorInfo."""
         await self._context.abort(code, message, _details(code, message, reason))
@@ -198,8 +205,7 @@ def scripted(asks: Sequence[Ask], *, ruleset: str = "antiquity-2p", seat: int = 
             await stream.send(decision(number, ask))
             await stream.answer()
         await stream.send(ended())
-        while await stream.receive() is not None:
-            pass
+        await stream.goodbye()
 
     return script
 
