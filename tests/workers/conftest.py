@@ -157,6 +157,12 @@ def home() -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
+@pytest.fixture
+def processes_left(home: Path) -> Callable[[], list[str]]:
+    """The command lines of the processes that still have to do with the home."""
+    return lambda: processes_of(home)
+
+
 RunRig = Callable[..., AbstractContextManager[Rig]]
 
 

@@ -70,6 +70,7 @@ def held_home(home: Path) -> Iterator[None]:
             raise FieldError(
                 "home", f"an `up` runs on {home} already ({who})", "stop it, or set HIPPODROME_HOME to another folder"
             )
+        server_file(home).unlink(missing_ok=True)
         yield
 
 

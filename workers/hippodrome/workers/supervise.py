@@ -30,6 +30,8 @@ log = logging.getLogger(__name__)
 READY_SECONDS: Final = 60.0
 STARTING_STEP: Final = 0.02
 WATCHING_STEP: Final = 0.1
+NEEDED: Final = ("broker", "api")
+"""What must serve before the next stage starts: workers want the broker, bots the api."""
 PAUSES: Final = (0.0, 0.2, 0.5, 1.0, 2.0, 5.0)
 """Seconds before a program is started again, by the number of times it died lately; the last is the longest."""
 STEADY_SECONDS: Final = 10.0
@@ -120,8 +122,10 @@ class Supervisor:
         env = service_env(options, self._settings)
         self._launch(first_programs(options, self._settings), env)
         operator, bots = _prepare_database(self._settings, options)
-        self._await(lambda child: child.program.name == "broker")
-        self._launch(self._table(options, self._settings, bots), env)
+        later = self._table(options, self._settings, bots)
+        for stage in (1, 2):
+            self._await(lambda child: child.program.name in NEEDED)
+            self._launch([program for program in later if program.stage == stage], env)
         self._await(lambda _: True)
         if not self._ended.is_set():
             ready(self._tell(options, operator))
