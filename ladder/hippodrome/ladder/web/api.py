@@ -25,9 +25,14 @@ from hippodrome.ladder.web.reads import PAGE, PAGE_MAX, Reads
 
 POLL_SECONDS: Final = 1.0
 """How often a stream of events looks for a change."""
-RECORD_TYPE: Final = "application/jsonl"
 LASTING: Final = {"Cache-Control": "public, max-age=3600"}
 """For what never changes once it is there, save with a new release of the program."""
+
+
+class JsonLines(PlainTextResponse):
+    """Text of one JSON object a line."""
+
+    media_type = "application/jsonl"
 
 
 def query_names(dependant: Dependant) -> list[str]:
@@ -42,7 +47,7 @@ def only_known(request: Request) -> None:
     legal = query_names(route.dependant)
     for name, count in Counter(name for name, _ in request.query_params.multi_items()).items():
         if name not in legal:
-            raise FieldError(name[:60], "no such parameter", did_you_mean(name[:60], legal), tuple(legal))
+            raise FieldError(name[:60] or "(no name)", "no such parameter", did_you_mean(name[:60], legal), tuple(legal))
         if count > 1:
             raise FieldError(name, "given more than once", "give it once")
 
@@ -177,8 +182,8 @@ def get_board(reads: AskReads, match: str, ply: AskPly = None) -> Any:
     return reads.board(match, ply)
 
 
-@router.get("/matches/{match}/record", response_class=PlainTextResponse, responses=MISSING)
-def get_record(reads: AskReads, match: str) -> PlainTextResponse:
+@router.get("/matches/{match}/record", response_class=JsonLines, responses=MISSING)
+def get_record(reads: AskReads, match: str) -> JsonLines:
     """The record of a finished match: JSON Lines, enough to play it again bit for bit."""
     return record_answer(reads, match)
 
@@ -195,10 +200,10 @@ def get_game(game: str) -> Any:
     return games.game_page(game)
 
 
-def record_answer(reads: Reads, match: str) -> PlainTextResponse:
+def record_answer(reads: Reads, match: str) -> JsonLines:
     """The record as a file to keep."""
     headers = LASTING | {"Content-Disposition": f'attachment; filename="{match}.jsonl"'}
-    return PlainTextResponse(reads.played(match).text, headers=headers, media_type=RECORD_TYPE)
+    return JsonLines(reads.played(match).text, headers=headers)
 
 
 def svg_headers(svg: str) -> dict[str, str]:

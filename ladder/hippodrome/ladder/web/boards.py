@@ -16,6 +16,7 @@ from hippodrome.engine.game import TABLE, Game, State, View
 from hippodrome.engine.record import Line, Record, loads
 from hippodrome.engine.verify import read_spec
 from hippodrome.games.registry import get_game
+from hippodrome.ladder.errors import NotFound
 
 KEPT: Final = 24
 """Matches kept in memory, about 0.3 MB each."""
@@ -47,13 +48,13 @@ class Replayed:
         return asked
 
     def view(self, ply: int) -> View:
-        """What the whole table is after `ply` moves. Raises RecordError when the record cannot be played again."""
+        """What the whole table is after `ply` moves. Raises NotFound when the record cannot be played again here."""
         if self.problem:
-            raise RecordError(0, self.problem)
+            raise NotFound("match", f"its board cannot be drawn: {self.problem}", "read its moves, or download its record")
         return self.states[ply].view(TABLE)
 
     def svg(self, ply: int) -> str:
-        """The picture after `ply` moves. Raises RecordError."""
+        """The picture after `ply` moves. Raises NotFound."""
         return self.game.svg(self.view(ply))
 
     def last(self, ply: int) -> Line | None:

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from markupsafe import Markup
 
 from hippodrome.ladder.ids import HOUSE
+from hippodrome.ladder.pages import LadderPage
 from hippodrome.ladder.web import api, boards, charts, games
 from hippodrome.ladder.web.api import AskName, AskPage, AskPly, AskReads
 from hippodrome.ladder.web.render import page, tail
@@ -36,7 +37,11 @@ def ladders(request: Request, reads: AskReads, paging: AskPage) -> Response:
 
 @router.get("/ladders/{ladder}")
 def ladder(request: Request, reads: AskReads, ladder: str) -> Response:
-    found = reads.ladder(ladder)
+    return ladder_page(request, reads.ladder(ladder))
+
+
+def ladder_page(request: Request, found: LadderPage) -> Response:
+    """The page of a ladder."""
     context = {
         "ladder": found,
         "game": _game(found.name),
@@ -139,9 +144,15 @@ def all_games(request: Request) -> Response:
 
 
 @router.get("/games/{game}")
-def game(request: Request, game: str) -> Response:
+def game(request: Request, reads: AskReads, game: str) -> Response:
     found = games.game_page(game)
-    context = {"game": found, "svg": Markup(found.svg), "example": games.example(game), "twin": f"/api/v1/games/{game}"}
+    context = {
+        "game": found,
+        "ladders": [name for name in reads.ladder_names() if _game(name) == game],
+        "svg": Markup(found.svg),
+        "example": games.example(game),
+        "twin": f"/api/v1/games/{game}",
+    }
     return page(request, "game.html", context, style_hashes=boards.style_hashes(found.svg))
 
 

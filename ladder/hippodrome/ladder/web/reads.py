@@ -13,7 +13,7 @@ from hippodrome.engine.errors import FieldError
 from hippodrome.ladder import paging, queries, tournaments
 from hippodrome.ladder.db import Database
 from hippodrome.ladder.errors import NotFound
-from hippodrome.ladder.queries import BotPage, HeadToHead, LadderPage, MatchPage, TournamentPage
+from hippodrome.ladder.pages import BotPage, HeadToHead, LadderPage, MatchPage, TournamentPage
 from hippodrome.ladder.web import searches
 from hippodrome.ladder.web.boards import Boards, Replayed, move_lines
 
@@ -47,6 +47,11 @@ class Reads:
             names = queries.list_ladders(session, size, token)
             ladders = [_summary(queries.ladder(session, name), 0) for name in names.items]
         return {"ladders": ladders, "next_page_token": names.next_page_token}
+
+    def ladder_names(self) -> tuple[str, ...]:
+        """The names of all ladders, at most PAGE_MAX."""
+        with self._database.read() as session:
+            return queries.list_ladders(session, PAGE_MAX).items
 
     def ladder(self, name: str) -> LadderPage:
         """One ladder."""

@@ -9,8 +9,8 @@ from sqlmodel import Session
 
 from hippodrome.ladder import bots, paging, queries, tournaments
 from hippodrome.ladder.models import TABLES, key
+from hippodrome.ladder.pages import MatchPage
 from hippodrome.ladder.paging import Page
-from hippodrome.ladder.queries import MatchPage
 
 _MATCH, _SEAT, _VERSION, _RESULT = TABLES["match"], TABLES["seat"], TABLES["bot_version"], TABLES["result"]
 _NEWEST: Final = (_MATCH.c.tournament_id.desc(), _MATCH.c.number.desc())
