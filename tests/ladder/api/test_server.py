@@ -118,24 +118,23 @@ WRONG: list[tuple[str, str, Any, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("service", "method", "request_", "field", "says"), WRONG)
-async def test_wrong_input_is_told_by_field_in_one_line_with_details(
-    api: Any, service: str, method: str, request_: Any, field: str, says: str
-) -> None:
+async def test_wrong_input_is_told_by_field_in_one_line_with_details(api: Any) -> None:
     for name in ("quokka", "wombat"):
         await api.call(api.bots.CreateBot, bot_service_pb2.CreateBotRequest(bot_id=name), by="root")
-    if isinstance(request_, dict):
-        usual: dict[str, Any] = {"ruleset": "antiquity-2p", "entries": ["quokka", "wombat"]}
-        request_ = tournament_service_pb2.CreateTournamentRequest(**usual | request_)
-    refused = await api.refused(getattr(getattr(api, service), method), request_, by="root")
-    assert refused.code in (grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.NOT_FOUND)
-    assert (refused.field, refused.info.domain) == (field, "hippodrome")
-    assert says in refused.message
-    assert "\n" not in refused.message
-    assert refused.info.metadata["fix"]
-    assert [violation.field for violation in refused.bad.field_violations] == [field]
-    assert refused.status.code == refused.code.value[0]
-    assert len(refused.message) < 2000
+    for service, method, request, field, says in WRONG:
+        if isinstance(request, dict):
+            usual: dict[str, Any] = {"ruleset": "antiquity-2p", "entries": ["quokka", "wombat"]}
+            request = tournament_service_pb2.CreateTournamentRequest(**usual | request)
+        refused = await api.refused(getattr(getattr(api, service), method), request, by="root")
+        told = f"{method} {request}: {refused.message}"
+        assert refused.code in (grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.NOT_FOUND), told
+        assert (refused.field, refused.info.domain) == (field, "hippodrome"), told
+        assert says in refused.message, told
+        assert "\n" not in refused.message, told
+        assert refused.info.metadata["fix"], told
+        assert [violation.field for violation in refused.bad.field_violations] == [field], told
+        assert refused.status.code == refused.code.value[0], told
+        assert len(refused.message) < 2000, told
 
 
 def test_every_error_of_the_ladder_has_a_reason_of_the_common_table() -> None:
