@@ -45,6 +45,13 @@ def test_what_names_no_version_is_an_error(text: str) -> None:
         ids.parse_version(text)
 
 
+@pytest.mark.parametrize("text", ["a\x00b", "\ud800", "x" * 11])
+def test_a_text_that_no_database_keeps_names_the_field(text: str) -> None:
+    with pytest.raises(FieldError, match=r"^label: "):
+        ids.check_text("label", text, 10)
+    assert ids.check_text("label", "é\n☃", 10) == "é\n☃"
+
+
 def test_resource_names_read_back() -> None:
     assert ids.parse_name("bots", ids.bot_name("quokka"), "bot") == "quokka"
     assert ids.parse_name("tournaments", ids.tournament_name("spring"), "name") == "spring"
@@ -53,7 +60,7 @@ def test_resource_names_read_back() -> None:
     assert ids.parse_match(ids.match_name(ids.match_id(7, 9))) == ids.match_id(7, 9)
 
 
-@pytest.mark.parametrize("text", ["", "bots/", "tournaments/quokka", "x/quokka"])
+@pytest.mark.parametrize("text", ["", "bots/", "tournaments/quokka", "x/quokka", "a\x00b", "a\nb", "\ud800"])
 def test_a_name_of_another_collection_is_an_error(text: str) -> None:
     with pytest.raises(FieldError, match=r"^bot: .*bots/NAME"):
         ids.parse_name("bots", text, "bot")

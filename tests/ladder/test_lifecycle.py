@@ -212,6 +212,26 @@ def test_void_plays_the_match_again_with_the_same_seed_and_seats(club: Any) -> N
     assert (told.outcome, told.reason, told.evidence) == ("void", "the engine node was lost", "line 1\nline 2")
 
 
+def test_whatever_a_bot_has_written_can_be_kept_as_evidence(club: Any) -> None:
+    club.tournament("ada", "bob")
+    match = club.due()[0]
+    evidence = "nul \x00, half \ud800, long " + "x" * 100_000
+    assert void(club, match, club.claim(match).fence, "odd \x00 reason", evidence=evidence)
+    with club.database.read() as session:
+        told = queries.attempts(session, match)[0]
+    assert told.reason == "odd ? reason"
+    assert told.evidence.startswith("nul ?, half ?, long xxx")
+
+
+def test_a_reason_with_odd_characters_is_kept_readable(club: Any) -> None:
+    club.tournament("ada", "bob")
+    match = club.due()[0]
+    odd = {"seat": 1, "n": 1, "kind": "illegal_move", "reason": "move '\x00\ud800'"}
+    assert club.play(match, (1, 2), [odd]) == "stored"
+    with club.database.read() as session:
+        assert queries.match(session, match).faults == (odd,)
+
+
 def void(club: Any, match: str, fence: int, reason: str, **options: Any) -> bool:
     with club.database.write() as session:
         return lifecycle.void(session, match, fence, reason, now=club.now, **options)

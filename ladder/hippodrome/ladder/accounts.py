@@ -9,7 +9,6 @@ from typing import Final
 
 from sqlmodel import Session, col, select
 
-from hippodrome.engine.errors import FieldError
 from hippodrome.engine.game import did_you_mean
 from hippodrome.ladder import ids, requests
 from hippodrome.ladder.errors import AlreadyExists, NotFound
@@ -68,8 +67,7 @@ def list_accounts(session: Session) -> list[Account]:
 
 def create_token(session: Session, account: Account, *, label: str = "") -> tuple[Token, str]:
     """A further token of `account` and its secret. Raises FieldError."""
-    if len(label) > _LABEL:
-        raise FieldError("label", f"{len(label)} characters", f"use at most {_LABEL}")
+    ids.check_text("label", label, _LABEL)
     secret = PREFIX + secrets.token_urlsafe(32)
     token = Token(account_id=key(account), label=label, digest=_digest(secret))
     session.add(token)

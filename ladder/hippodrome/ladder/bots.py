@@ -6,7 +6,6 @@ from typing import Final
 
 from sqlmodel import Session, col, func, select
 
-from hippodrome.engine.errors import FieldError
 from hippodrome.engine.game import did_you_mean
 from hippodrome.ladder import ids, requests
 from hippodrome.ladder.errors import AlreadyExists, NotFound
@@ -21,7 +20,7 @@ def create_bot(session: Session, *, account: Account, name: str, description: st
     Raises FieldError, AlreadyExists.
     """
     ids.check_name("bot_id", name)
-    _check_description(description)
+    ids.check_text("description", description, _LONGEST)
     made = requests.recall(session, account, "bot", request_id)
     if made is not None:
         return get_bot(session, made, field="request_id")
@@ -48,7 +47,7 @@ def ensure_bot(session: Session, *, account: Account, name: str, description: st
 
 def create_version(session: Session, bot: Bot, *, description: str = "", request_id: str = "") -> BotVersion:
     """The next version of `bot`; told again with the same `request_id`: that version. Raises FieldError."""
-    _check_description(description)
+    ids.check_text("description", description, _LONGEST)
     account = session.get_one(Account, bot.account_id)
     made = requests.recall(session, account, "version", request_id)
     if made is not None:
@@ -109,8 +108,3 @@ def near(name: str, names: list[str], listing: str) -> str:
 def _no_bot(session: Session, name: str, field: str) -> NotFound:
     names = [bot.name for bot in list_bots(session)]
     return NotFound(field, f"no bot {name[:60]!r}", near(name[:60], names, "hippodrome bot list"), tuple(names[:50]))
-
-
-def _check_description(text: str) -> None:
-    if len(text) > _LONGEST:
-        raise FieldError("description", f"{len(text)} characters", f"use at most {_LONGEST}")

@@ -28,6 +28,20 @@ def check_name(field: str, text: str) -> str:
     return text
 
 
+def check_text(field: str, text: str, longest: int) -> str:
+    """`text` itself, if both databases can keep it: not too long, no NUL, no half of a surrogate pair. Raises FieldError."""
+    if len(text) > longest:
+        raise FieldError(field, f"{len(text)} characters", f"use at most {longest}")
+    if clean_text(text) != text:
+        raise FieldError(field, "it has a character that is no text", "leave out NUL and lone surrogates")
+    return text
+
+
+def clean_text(text: str) -> str:
+    """`text` with what no database keeps replaced by question marks."""
+    return text.replace("\x00", "?").encode("utf-8", errors="replace").decode("utf-8")
+
+
 def account_name(name: str) -> str:
     """`accounts/ada`"""
     return f"accounts/{name}"
@@ -61,7 +75,7 @@ def match_name(match: str) -> str:
 def parse_name(collection: str, text: str, field: str) -> str:
     """The last part of a resource name: `bots/quokka` or just `quokka` -> `quokka`. Raises FieldError."""
     head, slash, tail = text.rpartition("/")
-    if (slash and head != collection) or not tail:
+    if (slash and head != collection) or not tail or not tail.isprintable():
         raise FieldError(
             field,
             f"{text[:80]!r} is not of the form {collection}/NAME",

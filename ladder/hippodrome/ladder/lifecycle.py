@@ -293,7 +293,8 @@ def _end_attempt(
     evidence: str = "",
     counted: bool = False,
 ) -> None:
-    values = {"ended_at": now, "outcome": outcome, "reason": reason, "evidence": evidence[:_EVIDENCE], "counted": counted}
+    told = {"reason": ids.clean_text(reason), "evidence": ids.clean_text(evidence[:_EVIDENCE])}
+    values = {"ended_at": now, "outcome": outcome, "counted": counted, **told}
     session.execute(update(_ATTEMPT).where(_ATTEMPT.c.match_id == match_id, _ATTEMPT.c.fence == fence).values(values))
 
 
@@ -332,6 +333,7 @@ def _result_row(match_id: str, fence: int, record: Record, now: datetime) -> dic
     text, closing = dumps(record).encode("ascii"), record.closing
     row = {name: closing[name] for name in ("reason", "places", "scores", "faults", "moves")}
     row |= {"match_id": match_id, "fence": fence, "ending": closing["end"], "created_at": now}
+    row["reason"] = ids.clean_text(closing["reason"])
     return row | {"record": gzip.compress(text, _GZIP_LEVEL, mtime=0), "sha256": hashlib.sha256(text).hexdigest()}
 
 

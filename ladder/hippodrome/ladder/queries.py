@@ -70,7 +70,7 @@ MATCH_STATES: Final = {"pending": "pending", "leased": "running", "done": "done"
 
 def ladder(session: Session, name: str, *, every_version: bool = False) -> LadderPage:
     """The ladder called `name`; of each bot its newest rated version, or all. Raises NotFound."""
-    row = session.execute(select(_LADDER).where(_LADDER.c.name == name)).one_or_none()
+    row = session.execute(select(_LADDER).where(_LADDER.c.name == ids.clean_text(name))).one_or_none()
     if row is None:
         names = list(session.execute(select(_LADDER.c.name).order_by(_LADDER.c.name)).scalars())
         raise NotFound("name", f"no ladder {name[:80]!r}", bots.near(name[:80], names, "hippodrome ladder"), tuple(names))

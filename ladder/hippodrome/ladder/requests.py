@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from sqlmodel import Session
 
 from hippodrome.engine.errors import FieldError
+from hippodrome.ladder import ids
 from hippodrome.ladder.models import Account, Request, key
 
-LONGEST = 200
+LONGEST: Final = 200
 
 
 def recall(session: Session, account: Account, kind: str, request_id: str) -> str | None:
     """The name that this request has made before; None if it is new or has no id. Raises FieldError on one of another kind."""
     if not request_id:
         return None
-    if len(request_id) > LONGEST:
-        raise FieldError("request_id", f"{len(request_id)} characters", f"use at most {LONGEST}, for example a UUID")
+    ids.check_text("request_id", request_id, LONGEST)
     row = session.get(Request, (key(account), request_id))
     if row is not None and row.kind != kind:
         raise FieldError(

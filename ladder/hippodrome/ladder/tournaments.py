@@ -86,7 +86,7 @@ def create_tournament(
         blocks=blocks,
         clock=str((TimeControl.parse(clock) if isinstance(clock, str) else clock).checked()),
         policy=str(Policy.parse(policy) if isinstance(policy, str) else policy),
-        seed=_checked_seed(seed) or secrets.token_hex(32),
+        seed=ids.check_text("seed", seed, 200) or secrets.token_hex(32),
         rated=rated,
         account_id=key(account),
     )
@@ -212,12 +212,6 @@ def _plan(pairing: str, entries: int, seats: int, blocks: int) -> Iterator[sched
     if total > MAX_MATCHES:
         raise FieldError("blocks", f"{entries} entries and {blocks} blocks make {total} matches", f"plan at most {MAX_MATCHES}")
     return system(entries, seats, blocks)
-
-
-def _checked_seed(seed: str) -> str:
-    if len(seed) > 200:
-        raise FieldError("seed", f"{len(seed)} characters", "use at most 200")
-    return seed
 
 
 def _match_row(tournament: Tournament, match: schedules.Planned) -> dict[str, Any]:
