@@ -37,7 +37,7 @@ def ticketed_bot(name: str, builtin: str, options: Options, settings: Settings) 
     """A built-in bot that is sent straight to the engine node, so that no control API is needed."""
     ticket = issue(settings.secret, Ticket(name, f"bots/{name}/versions/1", int(time.time()) + 3600))
     env = {"HIPPODROME_ADDRESS": options.engine, "HIPPODROME_TICKET": ticket}
-    return Program(f"bot-{name}", 2, python_module(builtin_bots()[builtin]), lambda: True, env)
+    return Program(f"bot-{name}", 2, python_module("hippodrome.bot", builtin_bots()[builtin]), lambda: True, env)
 
 
 def bare_table(absent: tuple[str, ...]) -> Table:

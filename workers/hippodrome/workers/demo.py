@@ -16,7 +16,7 @@ from hippodrome.workers.programs import HouseBot, Options, builtin_bots
 from hippodrome.workers.server import Server
 from hippodrome.workers.tournament import Plan, Report, open_service, play_tournament
 
-RULESETS: Final = {"antiquity-2p": 8, "antiquity-3p": 2, "antiquity-4p": 2}
+RULESETS: Final = {"antiquity-2p": 1, "antiquity-3p": 1, "antiquity-4p": 1}
 """Ruleset -> blocks for each pairing."""
 CAST: Final = 4
 """Bots at least: the most seats of a game."""

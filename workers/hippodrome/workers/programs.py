@@ -91,7 +91,7 @@ class Options:
 
 
 def builtin_bots() -> Mapping[str, str]:
-    """Name of a shipped bot -> the module to run."""
+    """Name of a shipped bot -> where its class is: `module` or `module:Class`."""
     from hippodrome.bots import BUILTINS
 
     return BUILTINS
@@ -177,7 +177,7 @@ def _worker(number: int, options: Options, settings: Settings) -> Program:
 def _bot(bot: HouseBot, options: Options, token: str) -> Program:
     """A shipped bot plays like anybody's: over the network, with a token. It is ready when it runs: matches wait for bots."""
     env = {"HIPPODROME_SERVER": options.api, "HIPPODROME_BOT": bot.name, "HIPPODROME_TOKEN": token}
-    command = python_module(builtin_bots()[bot.builtin])
+    command = python_module("hippodrome.bot", builtin_bots()[bot.builtin], "--quiet")
     return Program(f"bot-{bot.name}", 2, command, ready=lambda: True, env=env, grace=3.0)
 
 
