@@ -18,7 +18,6 @@ from hippodrome.games.registry import read_ruleset
 from hippodrome.v1 import engine_service_pb2 as engine_v1
 from hippodrome.v1 import errors_pb2, match_pb2
 from hippodrome.v1 import play_service_pb2 as play_v1
-from hippodrome.v1.view_pb2 import View
 
 PROTOCOL: Final = 1
 _EVENTS_TAG: Final = bytes([1 << 3 | 2])
@@ -35,17 +34,21 @@ def frame(events: Iterable[bytes]) -> bytes:
 
 
 def decision(match: str, game: str, asked: Decision, view: Tree, bank: int, limit: int) -> bytes:
-    """The event that asks a seat. `bank` and `limit` in microseconds, less than the decision's own when it is repeated."""
-    message = play_v1.Decision(
-        match=match,
-        number=asked.number,
-        legal_moves=[move.text for move in asked.legal],
-        view=View(**{game: view}),  # type: ignore[arg-type]
-        bank=duration(bank),
-        last_charge=None if asked.last_charge is None else duration(asked.last_charge),
-        limit=duration(limit),
-    )
-    return play_v1.EngineEvent(decision=message).SerializeToString()
+    """The event that asks a seat. `bank` and `limit` in microseconds, less than the decision's own when it is repeated.
+
+    One tree is handed to protobuf as a whole: putting finished messages into each other would copy every one of them.
+    """
+    tree: Tree = {
+        "match": match,
+        "number": asked.number,
+        "legal_moves": [move.text for move in asked.legal],
+        "view": {game: view},
+        "bank": _span(bank),
+        "limit": _span(limit),
+    }
+    if asked.last_charge is not None:
+        tree["last_charge"] = _span(asked.last_charge)
+    return play_v1.EngineEvent(decision=tree).SerializeToString()  # type: ignore[arg-type]
 
 
 def welcome(token: str, node: str, version: str, grace: float, resumed: bool) -> bytes:
@@ -168,6 +171,10 @@ def status_details(refusal: Refusal) -> bytes:
         details.append(Any(type_url=_TYPES + "BadRequest", value=bad.SerializeToString()))
     code: int = grpc.StatusCode[refusal.code].value[0]
     return errors_pb2.ErrorStatus(code=code, message=refusal.message, details=details).SerializeToString()
+
+
+def _span(us: int) -> dict[str, int]:
+    return {"seconds": us // 1_000_000, "nanos": us % 1_000_000 * 1000}
 
 
 def _microseconds(span: Duration) -> int:

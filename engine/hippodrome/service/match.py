@@ -294,6 +294,8 @@ class Match:
         if asked is None:
             return
         place = self.places[asked.seat]
+        if self._timer is not None and not place.away and self._timer_due <= place.clock_start + asked.limit:
+            return
         due = self._due(place, asked, self._credit(place)) + TIMER_SLACK
         if self._timer is None or due < self._timer_due:
             self._set_timer(due)

@@ -20,11 +20,12 @@ if TYPE_CHECKING:
 
 FRAME_BYTES: Final = 65_536
 """A frame is closed when it is longer than this, so that no reader's limit is met."""
-PATIENCE: Final = 2_000_000
-"""Nanoseconds since a bot was asked in which its answer is worth a short wait."""
+PATIENCE: Final = 5_000_000
+"""Nanoseconds: as long as a bot was asked something less than this ago, more is kept back for one frame."""
 UNREAD_EVENTS: Final = 1000
 """Answers that nobody asked for, in a row, after which the stream is closed."""
 
+Outbox = deque[tuple[bytes, "Place | None"]]
 OPENING, READY, LEAVING, AWAY, LEAVING_AWAY, CLOSED = "opening", "ready", "leaving", "away", "leaving_away", "closed"
 
 NEXT: Final[dict[tuple[str, str], str]] = {
@@ -97,7 +98,7 @@ class Session:
     fastest: int = 0
     """The shortest time an answer took, in microseconds: no less than the round trip of the network. 0: none yet."""
     places: dict[str, Place] = field(default_factory=dict)
-    outbox: deque[tuple[bytes, Place | None]] = field(default_factory=deque)
+    outbox: Outbox = field(default_factory=deque)
     """Events to send; a place comes with those that start its clock."""
     farewells: list[bytes] = field(default_factory=list)
     """Matches that ended while the stream was away."""
@@ -122,14 +123,19 @@ class Session:
             self.ring()
 
     def ring(self) -> None:
-        """Have the outbox written: now, or in a moment if the bot has just been asked more and may be about to answer.
+        """Have the outbox written: now, or in a moment if the bot was asked something else just now and will soon answer.
 
-        Without this patience two sides that are equally fast settle at one event a frame.
+        Without this patience two sides that are equally fast settle at one event a frame. A bot that thinks for long about
+        one match is not waited for: what it was asked lies too far back.
         """
         if self.stream is None or not self.outbox:
             return
-        if self.asked and time.monotonic_ns() - next(reversed(self.asked.values())) < PATIENCE:
-            self.stream.wake_soon()
+        if self.stream.closing.done():
+            self.stream.wake()
+            return
+        wait = next(reversed(self.asked.values())) + PATIENCE - time.monotonic_ns() if self.asked else 0
+        if wait > 0:
+            self.stream.wake_soon(wait)
         else:
             self.stream.wake()
 
@@ -175,12 +181,17 @@ class Session:
         """An answer took so long, in microseconds."""
         self.fastest = min(self.fastest or took, max(1, took))
 
-    def take_frame(self, now: int) -> bytes:
-        """The next frame of the outbox; `now` (monotonic nanoseconds) starts the clocks of the decisions in it."""
+    def take_outbox(self) -> Outbox:
+        """All events that are ready."""
+        ready, self.outbox = self.outbox, deque()
+        return ready
+
+    def take_frame(self, ready: Outbox, now: int) -> bytes:
+        """The next frame of `ready`; `now` (monotonic nanoseconds) starts the clocks of the decisions in it."""
         events: list[bytes] = []
         size = 0
-        while self.outbox and size < FRAME_BYTES:
-            event, place = self.outbox.popleft()
+        while ready and size < FRAME_BYTES:
+            event, place = ready.popleft()
             events.append(event)
             size += len(event)
             if place is not None:
@@ -215,10 +226,10 @@ class Stream:
         """There is something to write."""
         self._bell.set()
 
-    def wake_soon(self) -> None:
-        """There will be more to write in a moment."""
+    def wake_soon(self, wait: int) -> None:
+        """There will be more to write within `wait` nanoseconds."""
         if self._soon is None and not self._bell.is_set():
-            self._soon = self._loop.call_later(PATIENCE / 2e9, self.wake)
+            self._soon = self._loop.call_later(wait / 1e9, self.wake)
 
     async def woken(self) -> None:
         """Wait until there is something to write."""

@@ -75,9 +75,7 @@ class PlayStreams:
         log.info("session of %s: %s, sdk %s", session.version, "resumed" if resumed else "opened", hello.sdk[:60])
         return session, stream, events[1:]
 
-    async def _run(
-        self, session: Session, stream: Stream, rest: list[play_v1.BotEvent], context: Context
-    ) -> Refusal | None:
+    async def _run(self, session: Session, stream: Stream, rest: list[play_v1.BotEvent], context: Context) -> Refusal | None:
         """Read and write until one of them, or the node, ends the stream; the refusal to end it with."""
         reader = asyncio.create_task(self._read(session, rest, context))
         writer = asyncio.create_task(self._write(session, stream, context))
@@ -89,7 +87,7 @@ class PlayStreams:
             refusal = stream.closing.result()
             if refusal is None:
                 await asyncio.wait((writer,), timeout=self._config.closing_wait)
-        except asyncio.CancelledError:
+        except BaseException:
             writer.cancel()
             raise
         finally:
@@ -125,15 +123,18 @@ class PlayStreams:
         session.ring()
 
     async def _write(self, session: Session, stream: Stream, context: Context) -> None:
-        """Send whatever is ready, a frame at a time; once the stream is to end, what is left of it."""
-        while True:
-            await stream.woken()
-            while session.outbox and stream.may_write(session.stream):
+        """Send what is ready when the bell rings, not what comes meanwhile; once the stream is to end, all that is left."""
+        await stream.woken()
+        while stream.may_write(session.stream):
+            ready = session.take_outbox()
+            while ready and stream.may_write(session.stream):
                 stream.writing_since = now = time.monotonic_ns()
-                await context.write(session.take_frame(now))
+                await context.write(session.take_frame(ready, now))
                 stream.writing_since = 0
-            if stream.closing.done():
+            if stream.closing.done() and not session.outbox:
                 return
+            session.ring()
+            await stream.woken()
 
 
 def _answer(session: Session, answer: play_v1.Answer, now: int) -> None:
