@@ -9,6 +9,7 @@ from datetime import timedelta
 
 import grpc
 import pytest
+from google.protobuf.any_pb2 import Any as Packed
 
 from hippodrome.bot import (
     Bot,
@@ -28,6 +29,7 @@ from hippodrome.bot import (
 from hippodrome.bot._session import Session
 from hippodrome.bot.testing import Ask, FakeEngine, FakeStream, Script, decision, ended, started
 from hippodrome.v1.bot_service_pb2 import CreateBotSessionResponse
+from hippodrome.v1.errors_pb2 import BadRequest, ErrorStatus
 from hippodrome.v1.play_service_pb2 import DecisionExpired, Draining, EngineEvent, MoveRejected
 
 SHORT = timedelta(seconds=1)
@@ -381,6 +383,23 @@ async def test_a_refusal_becomes_an_error_of_the_tree_with_its_details(code: grp
     assert isinstance(error, (NotAllowed, UsageError, ProtocolError))
     assert (error.reason, error.metadata) == ("SOME_REASON", {"reason": "SOME_REASON"})
     assert error.report().startswith("error[some_reason]: 127.0.0.1:")
+
+
+async def test_the_wrong_fields_of_a_request_are_kept() -> None:
+    violation = BadRequest.FieldViolation(field="bot", description="no bot 'qokka'")
+    wrong = Packed(
+        type_url="type.googleapis.com/google.rpc.BadRequest",
+        value=BadRequest(field_violations=[violation]).SerializeToString(),
+    )
+    unknown = Packed(type_url="type.googleapis.com/google.rpc.Help", value=b"xyz")
+    details = ErrorStatus(code=3, details=[unknown, wrong]).SerializeToString()
+
+    async def script(stream: FakeStream) -> None:
+        await stream._context.abort(grpc.StatusCode.INVALID_ARGUMENT, "bot: wrong", (("grpc-status-details-bin", details),))
+
+    with pytest.raises(UsageError, match="bot: wrong") as caught:
+        await live(first, script)
+    assert caught.value.fields == (("bot", "no bot 'qokka'"),)
 
 
 async def test_an_error_without_details_or_with_garbage_for_details_is_told_too() -> None:

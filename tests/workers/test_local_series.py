@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from hippodrome.engine.errors import FieldError, HippodromeError
+from hippodrome.engine.record import loads
 from hippodrome.engine.referee import Policy
 from hippodrome.engine.verify import verify
 from hippodrome.games.registry import get_game
@@ -18,7 +19,7 @@ from hippodrome.workers.botfiles import read_bots
 from hippodrome.workers.local import Played
 from hippodrome.workers.local_node import ProgramFailed
 from hippodrome.workers.local_pool import ProcessDied, play_many
-from hippodrome.workers.local_series import Elo, Planned, Series, SeriesSpec, elo_of, plan
+from hippodrome.workers.local_series import Elo, Planned, Series, SeriesSpec, elo_of, plan, save_record
 
 GAME = get_game("antiquity")
 PROGRAM = f"cmd:{sys.executable} -m hippodrome.bot hippodrome.bots.random -q"
@@ -153,6 +154,18 @@ def test_elo_is_the_plain_formula_and_its_interval_never_claims_certainty() -> N
     assert elo_of([], 0.5) == Elo(0, None, None)
     few, many = elo_of([0.4, 0.8] * 2, 0.6), elo_of([0.4, 0.8] * 50, 0.6)
     assert (few.low or 0) < (many.low or 0) < 0.5 * 400 < (few.high or 1000)
+
+
+def test_records_are_written_one_file_a_match(tmp_path: Path) -> None:
+    folder = tmp_path / "deep" / "records"
+    files = [save_record(folder, planned, played) for planned, played in play_many(series("random", "random", games=2))]
+    assert [path.name for path in files] == ["match-0001.jsonl", "match-0002.jsonl"]
+    for path in files:
+        verify(loads(path.read_text(encoding="ascii")), GAME)
+    (tmp_path / "file").write_text("")
+    for planned, played in play_many(series("random", "random", games=1)):
+        with pytest.raises(FieldError, match=r"out: .*; fix: name a folder that can be written"):
+            save_record(tmp_path / "file", planned, played)
 
 
 def test_the_policy_and_clock_of_a_series_reach_its_matches() -> None:

@@ -30,15 +30,23 @@ _LEGAL_SHOWN: Final = 12
 
 
 class HippodromeError(Exception):
-    """Base of all errors of the SDK. `reason` is the machine-readable word of an error that came over the wire, or empty."""
+    """Base of all errors of the SDK. Of an error that came over the wire `reason` is the machine-readable word, `metadata` what
+    varies in the message, and `fields` the wrong fields of a request as (path, description); else they are empty."""
 
     exit_code: ClassVar[int] = 1
     temporary: bool = False
     """Whether trying again later can help."""
 
-    def __init__(self, message: str, *, reason: str = "", metadata: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        reason: str = "",
+        metadata: Mapping[str, str] | None = None,
+        fields: Sequence[tuple[str, str]] = (),
+    ) -> None:
         super().__init__(message)
-        self.reason, self.metadata = reason, dict(metadata or {})
+        self.reason, self.metadata, self.fields = reason, dict(metadata or {}), tuple(fields)
 
     def report(self) -> str:
         """All there is to say, for a terminal; may be several lines."""
@@ -123,10 +131,10 @@ def last_line(error: BaseException) -> str:
 def from_rpc(error: grpc.RpcError, where: str) -> HippodromeError:
     """The error of this tree for a gRPC error; `where` names what was called."""
     code, message = error.code(), error.details() or ""
-    info = _info(error)
+    info, fields = _about(error)
     kind = _KINDS.get(code, ProtocolError)
     text = f"{where}: {message or code.name.lower()}" if kind is not ConnectionLost else _unreachable(where, message, code)
-    return kind(text, reason=info.reason, metadata=info.metadata)
+    return kind(text, reason=info.reason, metadata=info.metadata, fields=fields)
 
 
 _KINDS: Final[dict[grpc.StatusCode, type[HippodromeError]]] = {
@@ -148,11 +156,13 @@ def _unreachable(where: str, message: str, code: grpc.StatusCode) -> str:
     return f"{where}: {message or code.name.lower()}; fix: check the address and that the service runs"
 
 
-def _info(error: grpc.RpcError) -> ErrorInfo:
-    """The google.rpc.ErrorInfo in the trailer; an empty one when there is none that can be read."""
+def _about(error: grpc.RpcError) -> tuple[ErrorInfo, list[tuple[str, str]]]:
+    """What the trailer says: google.rpc.ErrorInfo (an empty one when there is none that can be read) and the wrong fields."""
     trailer: Iterable[Any] = error.trailing_metadata() or ()
     found = [detail for key, raw in trailer if key == _TRAILER for detail in _details(raw)]
-    return next((detail for detail in found if isinstance(detail, ErrorInfo)), ErrorInfo())
+    info = next((detail for detail in found if isinstance(detail, ErrorInfo)), ErrorInfo())
+    wrong = [violation for detail in found if isinstance(detail, BadRequest) for violation in detail.field_violations]
+    return info, [(violation.field, violation.description) for violation in wrong]
 
 
 def _details(raw: bytes) -> list[ErrorInfo | BadRequest]:

@@ -10,13 +10,14 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from statistics import fmean, median, variance
 from typing import Final
 
 from hippodrome.engine.clock import TimeControl
 from hippodrome.engine.errors import FieldError
 from hippodrome.engine.game import Outcome, Ruleset
-from hippodrome.engine.record import Record
+from hippodrome.engine.record import Record, dumps
 from hippodrome.engine.referee import MatchSpec, Policy, SeatSpec
 from hippodrome.workers.botfiles import BotSpec
 from hippodrome.workers.local import DEFAULT_CLOCK, Played, Trouble, match_seed, random_seed
@@ -143,6 +144,17 @@ class _Tally:
         elo = elo_of([fmean(block) for block in self.blocks.values()], score)
         middle, slowest = (median(self.times), max(self.times)) if self.times else (None, None)
         return Row(bot, len(values), self.wins, self.shared, sum(values), score, elo, dict(self.faults), middle, slowest)
+
+
+def save_record(folder: Path, planned: Planned, played: Played) -> Path:
+    """Write the record of a match into `folder` (made if need be) as `match-0012.jsonl`; the file. Raises FieldError."""
+    path = folder / f"match-{planned.number:04}.jsonl"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        path.write_text(dumps(played.record), encoding="ascii")
+    except OSError as error:
+        raise FieldError("out", f"{path}: {error.strerror}", "name a folder that can be written") from None
+    return path
 
 
 def pair_scores(record: Record) -> list[float]:
