@@ -138,6 +138,8 @@ class Town:
             self.finish(session, first)
             claim = self.claim(session, self.running_match)
             assert lifecycle.heartbeat(session, self.running_match, claim.fence, 17, utcnow())
+            claim = self.claim(session, self.pending_match)
+            lifecycle.wait(session, self.pending_match, claim.fence, [claim.spec.seats[0].version], utcnow())
         for _ in range(lifecycle.STRIKES):
             with self.database.write() as session:
                 claim = self.claim(session, self.parked_match)

@@ -250,6 +250,14 @@ async def test_a_running_match_keeps_its_seed_and_moves(town: Any, client: httpx
         assert "when it is done" in answer.json()["detail"]
 
 
+async def test_a_match_says_which_bot_it_waits_for(town: Any, client: httpx.AsyncClient) -> None:
+    match = await fetch(client, f"/matches/{town.pending_match}")
+    assert list(match["waiting"]) == [match["seats"][0]["bot_version"]]
+    text = text_of((await get(client, f"/matches/{town.pending_match}")).text)
+    bot, number = match["seats"][0]["bot_version"].split("/")[1::2]
+    assert f"{bot} v{number} is not online" in text
+
+
 async def test_a_parked_match_blames_no_bot(town: Any, client: httpx.AsyncClient) -> None:
     text = text_of((await get(client, f"/matches/{town.parked_match}")).text)
     assert "Parked after 5 attempts" in text

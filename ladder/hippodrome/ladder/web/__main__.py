@@ -36,6 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--die-with-parent", action="store_true", help="end when the process that started this one ends")
     given = parser.parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    logging.getLogger("alembic").setLevel(logging.WARNING)
     try:
         settings = Settings.load()
         with listen(given.listen) as listener:

@@ -216,7 +216,7 @@ def paths() -> list[dict[str, Any]]:
     return [
         {
             "path": route.path,
-            "summary": route.description,
+            "summary": route.description.replace("`", ""),
             "parameters": query_names(route.dependant),
         }
         for route in router.routes

@@ -65,7 +65,8 @@ def _templates() -> Environment:
     )
     env.globals |= {"static": static_url, "whisker": charts.whisker, "release": version("hippodrome"), "endings": ENDINGS}
     env.filters |= {
-        "tail": tail, "bot": bot_of, "number": number_of, "part": part, "moment": moment, "iso": iso, "ms": ms, "clock": clock,
+        "tail": tail, "bot": bot_of, "number": number_of, "part": part, "moment": moment,
+        "instant": instant, "iso": iso, "ms": ms, "clock": clock,
         "points": points, "plural": plural,
     }  # fmt: skip
     return env
@@ -94,6 +95,11 @@ def part(text: str) -> str:
 def moment(when: datetime) -> str:
     """`2026-01-31 12:00 UTC`"""
     return f"{when.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def instant(text: str) -> str:
+    """A moment from its ISO form: `2026-01-31 12:00 UTC`."""
+    return moment(datetime.fromisoformat(text))
 
 
 def iso(when: datetime) -> str:
