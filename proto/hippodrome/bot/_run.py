@@ -27,6 +27,7 @@ _EXITS: Final = "exit codes: 0 done, 1 protocol, 2 usage, 3 cannot reach, 4 the 
 def main(kind: type[Bot], argv: Sequence[str] | None = None) -> int:
     """Play live with the options of `argv` (default: the command line); the exit code."""
     given = _parser(kind).parse_args(argv)
+    os.environ.setdefault("GRPC_VERBOSITY", "ERROR")  # what gRPC has to say about a lost line, the session says better
     _log_to_stderr(given.verbose - given.quiet)
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # until the session listens to it, and again while the process ends
