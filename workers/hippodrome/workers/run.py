@@ -50,13 +50,14 @@ class BotsAway(Exception):
 
 def play_match(context: Context, match_id: str) -> str:
     """Claim the match and see it through; what came of it, in a word or two for the log."""
+    begun = time.monotonic()
     try:
         claim = _claim(context, match_id)
     except DatabaseUnavailable as error:
         return f"not claimed: {error}"
     if not isinstance(claim, Claim):
         return f"refused: {claim.reason}"
-    return Attempt(context, match_id, claim).play()
+    return f"{Attempt(context, match_id, claim).play()} {_spent('all', begun)}"
 
 
 def _claim(context: Context, match_id: str) -> Claim | lifecycle.Refused:
@@ -182,11 +183,15 @@ class Attempt:
         try:
             return work()
         finally:
-            self._times.append(f"{name}={(time.monotonic() - begun) * 1e3:.1f}ms")
+            self._times.append(_spent(name, begun))
 
     def _versions(self) -> frozenset[str]:
         absent = set(self.claim.absent_seats)
         return frozenset(seat.version for number, seat in enumerate(self.claim.spec.seats) if number not in absent)
+
+
+def _spent(name: str, begun: float) -> str:
+    return f"{name}={(time.monotonic() - begun) * 1e3:.1f}ms"
 
 
 def _after(now: datetime, seconds: float) -> datetime | None:
