@@ -89,12 +89,12 @@ def create_token(connect: Connect, account: str, label: str, as_json: bool) -> N
 
 
 @click.command()
-@click.argument("token")
+@click.argument("name")
 @source_options
 @json_option
-def revoke_token(connect: Connect, token: str, as_json: bool) -> None:
-    """Make TOKEN (accounts/NAME/tokens/NUMBER) useless from now on."""
-    revoked = connect.administration().revoke_token(token)
+def revoke_token(connect: Connect, name: str, as_json: bool) -> None:
+    """Make the token NAME (accounts/ada/tokens/4) useless from now on."""
+    revoked = connect.administration().revoke_token(name)
     if as_json:
         emit("token-revoke", {"token": revoked})
     else:

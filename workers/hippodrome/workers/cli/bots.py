@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Final
 
@@ -87,7 +88,8 @@ def check(bot: str, game: str, positions: int, seed: str, clock: str | None, pic
     logging.getLogger("hippodrome.bot").setLevel(logging.CRITICAL)  # what it would print is in the report
     ruleset = read_game(game, get_game(game.partition("-")[0]).players[0], ())
     control = TimeControl.parse(clock) if clock else DEFAULT_CLOCK
-    report = check_bot(read_bot(bot), get_game(ruleset.game), ruleset, positions=positions, seed=seed, clock=control)
+    with redirect_stdout(sys.stderr):  # what the bot prints is no data of ours
+        report = check_bot(read_bot(bot), get_game(ruleset.game), ruleset, positions=positions, seed=seed, clock=control)
     if as_json:
         emit("bot-check", {"bot": report.bot, "ok": report.ok, "checks": report.lines, "problems": report.problems})
         return 0 if report.ok else BOT

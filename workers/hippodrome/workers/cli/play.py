@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+import sys
 import time
 from collections.abc import Generator, Sequence
-from contextlib import closing
+from contextlib import closing, redirect_stdout
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -105,7 +106,11 @@ def _play(spec: SeriesSpec, jobs: int, folder: _Folder, as_json: bool) -> int:
 
     series, last, begun = Series(spec.checked()), None, time.monotonic()
     interrupted = False
-    with progress(str(spec.ruleset), spec.games) as advance, closing(cast(Matches, play_many(spec, jobs))) as matches:
+    with (
+        redirect_stdout(sys.stderr),
+        progress(str(spec.ruleset), spec.games) as advance,
+        closing(cast(Matches, play_many(spec, jobs))) as matches,
+    ):
         try:
             for planned, played in matches:
                 series.add(planned, played)

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, redirect_stdout
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -104,7 +104,8 @@ def _register(source: Source, entry: str) -> str:
     from hippodrome.workers.botfiles import read_bot
 
     spec = read_bot(entry)
-    spec.load()
+    with redirect_stdout(sys.stderr):
+        spec.load()
     name = spec.name.lower().replace("_", "-")
     path = Path(entry.partition(".py")[0] + ".py")
     mark = f"{path.name}, sha256 {hashlib.sha256(path.read_bytes()).hexdigest()}"
