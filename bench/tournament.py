@@ -121,10 +121,10 @@ def show(figures: Figures, say: Callable[[str], object] = print) -> None:
     say("an attempt, and its share of the time of all slots")
     for name, share in figures.shares.items():
         spent = f"{figures.stages[name]:9.1f} ms" if name in figures.stages else " " * 12
-        say(f"  {name:<22}{spent}{100 * share:8.0f} %")
+        say(f"  {name:<24}{spent}{100 * share:8.0f} %")
     say("CPU per match")
-    for name, spent in sorted(figures.cpu.items(), key=lambda item: -item[1]):
-        say(f"  {name:<22}{spent:9.2f} ms")
+    for name, cpu in sorted(figures.cpu.items(), key=lambda item: -item[1]):
+        say(f"  {name:<22}{cpu:9.2f} ms")
     say(f"  {'all':<22}{sum(figures.cpu.values()):9.2f} ms")
 
 

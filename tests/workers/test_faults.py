@@ -111,8 +111,7 @@ def test_a_frozen_worker_wakes_up_after_its_lease_and_is_superseded(run_rig: Run
         held = [row.id for row in rig.rows("match") if row.state == "leased" and row.owner.endswith(f"/{frozen}")]
         assert held, "matches that the frozen worker holds"
         try:
-            results = lambda: {row.match_id for row in rig.rows("result")}
-            assert wait_until(lambda: set(held) <= results(), 60)
+            assert wait_until(lambda: set(held) <= {row.match_id for row in rig.rows("result")}, 60)
         finally:
             os.kill(frozen, signal.SIGCONT)
         rig.check_finished(name, MATCHES)

@@ -96,7 +96,7 @@ def test_each_program_that_is_killed_comes_back_on_its_address(up: Up, home: Pat
 
         def all_back() -> bool:
             now = running_server(home)
-            return bool(now) and set(now.pids) == PROGRAMS and not set(now.pids.values()) & set(before.pids.values())
+            return now is not None and set(now.pids) == PROGRAMS and not set(now.pids.values()) & set(before.pids.values())
 
         assert wait_until(all_back, PATIENCE), running_server(home)
         after = running_server(home)

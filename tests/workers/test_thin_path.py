@@ -23,7 +23,9 @@ def test_a_tournament_of_two_random_bots_is_played_to_its_end(run_rig: RunRig, d
         for row in rig.rows("result"):
             record = loads(gzip.decompress(row.record).decode())
             assert record.header["match"] == f"matches/{row.match_id}"
-            assert verify(record, get_game("antiquity")).result.places == tuple(row.places)
+            result = verify(record, get_game("antiquity")).result
+            assert result is not None
+            assert result.places == tuple(row.places)
         assert {row.matches for row in rig.rows("rating")} == {10}
 
 

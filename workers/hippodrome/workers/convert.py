@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 from google.protobuf.duration_pb2 import Duration
 
@@ -103,8 +104,8 @@ def read_node(message: v1.GetNodeResponse) -> NodeState:
     return NodeState(message.node, message.slots, message.running, frozenset(message.bot_versions))
 
 
-def refusal_reason(trailer: Iterable[tuple[str, str | bytes]]) -> str:
-    """The reason (see `engine.reasons`) in the trailer of a call that failed; empty when there is none."""
+def refusal_reason(trailer: Iterable[Any]) -> str:
+    """The reason (see `engine.reasons`) in the trailer, (key, value) pairs, of a call that failed; empty when there is none."""
     for key, value in trailer:
         if key == "grpc-status-details-bin" and isinstance(value, bytes):
             for detail in errors_pb2.ErrorStatus.FromString(value).details:

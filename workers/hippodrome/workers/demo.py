@@ -20,6 +20,8 @@ RULESETS: Final = {"antiquity-2p": 1, "antiquity-3p": 1, "antiquity-4p": 1}
 """Ruleset -> blocks for each pairing."""
 CAST: Final = 4
 """Bots at least: the most seats of a game."""
+CLOCK: Final = "300s+100ms"
+"""Generous: a slow or busy machine shall not make a bot lose on time."""
 WEB: Final = "127.0.0.1:8080"
 
 
@@ -73,7 +75,7 @@ def _plans(cast: tuple[HouseBot, ...]) -> Iterator[Plan]:
     """One for each ruleset, under a name that is new each time."""
     for ruleset, blocks in RULESETS.items():
         name = f"demo-{ruleset.rpartition('-')[2]}-{secrets.token_hex(2)}"
-        yield Plan(ruleset, tuple(bot.name for bot in cast), blocks, name)
+        yield Plan(ruleset, tuple(bot.name for bot in cast), blocks, name, CLOCK)
 
 
 def _web() -> str:
