@@ -12,7 +12,8 @@ from sqlalchemy import func, select
 
 from hippodrome.engine.errors import RecordError
 from hippodrome.engine.record import Record, dumps
-from hippodrome.ladder import lifecycle, queries, refit, tournaments
+from hippodrome.engine.referee import Policy
+from hippodrome.ladder import lifecycle, queries, refit, results, tournaments
 from hippodrome.ladder.db import Database
 from hippodrome.ladder.errors import NotFound, WrongState
 from hippodrome.ladder.lifecycle import STRIKES, Claim
@@ -156,7 +157,7 @@ def test_finish_before_any_claim_or_with_a_fence_to_come_is_superseded(club: Any
     claim = club.claim(first)
     assert club.finish(first, claim.fence + 1, make_record(claim.spec)) == "superseded"
     with club.database.read() as session:
-        spec = lifecycle.spec_of(session, row(club.database, second))
+        spec = results.spec_of(session, row(club.database, second))
     assert club.finish(second, 0, make_record(spec)) == "superseded"
     assert count(club.database, "result") == 0
 
@@ -181,7 +182,7 @@ def test_the_record_of_another_match_is_refused(club: Any, make_record: MakeReco
     club.tournament("ada", "bob")
     match = club.due()[0]
     claim = club.claim(match)
-    filled = {"policy": lifecycle.Policy("retry", 1), "seats": claim.spec.seats[::-1]}
+    filled = {"policy": Policy("retry", 1), "seats": claim.spec.seats[::-1]}
     other = replace(claim.spec, **{name: value or filled[name] for name, value in change.items()})
     with pytest.raises(RecordError, match=rf"^record line 1: {named} is .*; fix: give the record of matches/{match}$"):
         club.finish(match, claim.fence, make_record(other))

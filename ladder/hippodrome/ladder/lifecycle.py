@@ -13,26 +13,21 @@ All statements are Core. Rows are locked in one order: tournament, match, ladder
 
 from __future__ import annotations
 
-import gzip
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final, Literal, cast
 
-from sqlalchemy import ColumnElement, CursorResult, Result, Row, delete, exists, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, CursorResult, Result, Row, bindparam, delete, func, insert, or_, select, update
 from sqlmodel import Session
 
-from hippodrome.engine.chance import commitment
-from hippodrome.engine.clock import TimeControl
-from hippodrome.engine.errors import RecordError
-from hippodrome.engine.record import Record, dumps
-from hippodrome.engine.referee import MatchSpec, Policy, SeatSpec
-from hippodrome.games.registry import read_ruleset
-from hippodrome.ladder import ids
+from hippodrome.engine.record import Record
+from hippodrome.engine.referee import MatchSpec
+from hippodrome.ladder import ids, results
 from hippodrome.ladder.db import insert_into
 from hippodrome.ladder.errors import NotFound, WrongState
 from hippodrome.ladder.models import TABLES, utcnow
+from hippodrome.ladder.results import spec_of
 
 STRIKES: Final = 5
 """Counted attempts after which a match is parked with its evidence."""
@@ -41,12 +36,47 @@ NO_SHOW: Final = 120.0
 RING_AGAIN: Final = 3.0
 """Seconds after which a doorbell that nobody answered is rung again."""
 _EVIDENCE: Final = 20_000
-_GZIP_LEVEL: Final = 6
-_MATCH, _SEAT, _ATTEMPT, _RESULT = TABLES["match"], TABLES["seat"], TABLES["attempt"], TABLES["result"]
-_TOURNAMENT, _EVENT, _LADDER, _LEASE = TABLES["tournament"], TABLES["rating_event"], TABLES["ladder"], TABLES["lease"]
-_VERSION, _BOT = TABLES["bot_version"], TABLES["bot"]
+_MATCH, _ATTEMPT, _RESULT = TABLES["match"], TABLES["attempt"], TABLES["result"]
+_TOURNAMENT, _LEASE = TABLES["tournament"], TABLES["lease"]
 _IDLE: Final[dict[str, Any]] = {"owner": None, "lease_until": None, "dispatched_at": None}
 """What a match that nobody plays carries."""
+_THIS: Final = _MATCH.c.id == bindparam("match")
+_OURS: Final = _THIS & (_MATCH.c.fence == bindparam("its_fence")) & (_MATCH.c.state == "leased")
+# The statements of every match, built once: to build one costs more than to run it.
+_LOCK_MATCH: Final = select(_MATCH).where(_THIS).with_for_update()
+_LOCK_TOURNAMENT: Final = (
+    select(_TOURNAMENT).join(_MATCH, _MATCH.c.tournament_id == _TOURNAMENT.c.id).where(_THIS).with_for_update(of=_TOURNAMENT)
+)
+_TAKE: Final = (
+    update(_MATCH)
+    .where(_THIS)
+    .values(
+        state="leased",
+        fence=bindparam("its_fence"),
+        attempts=bindparam("its_attempts"),
+        strikes=bindparam("its_strikes"),
+        lease_seconds=bindparam("seconds"),
+        lease_until=bindparam("until"),
+        owner=bindparam("by"),
+        moves=0,
+        not_before=None,
+    )
+)
+_START: Final = insert(_ATTEMPT)
+_LEASE_OF: Final = select(_MATCH.c.lease_seconds).where(_OURS)
+_BEAT: Final = update(_MATCH).where(_OURS).values(moves=bindparam("made"), lease_until=bindparam("until"))
+_BEAT_PLAYING: Final = _BEAT.values(waiting={})
+_END: Final = (
+    update(_ATTEMPT)
+    .where(_ATTEMPT.c.match_id == bindparam("match"), _ATTEMPT.c.fence == bindparam("its_fence"))
+    .values(
+        ended_at=bindparam("at"),
+        outcome=bindparam("how"),
+        reason=bindparam("why"),
+        evidence=bindparam("shown"),
+        counted=bindparam("counts"),
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +102,7 @@ def claim(
     session: Session, match_id: str, owner: str, now: datetime, lease: float, no_show: float = NO_SHOW
 ) -> Claim | Refused:
     """Take the match for `lease` seconds. An attempt whose lease ran out is written off as lost, and counts as a strike."""
-    row = session.execute(select(_MATCH).where(_MATCH.c.id == match_id).with_for_update()).one_or_none()
+    row = session.execute(_LOCK_MATCH, {"match": match_id}).one_or_none()
     reason = _refusal(row, now)
     if row is None or reason:
         return Refused(reason)
@@ -81,25 +111,21 @@ def claim(
         _park(session, match_id, strikes)
         return Refused("parked")
     fence = row.fence + 1
-    taken: dict[str, Any] = {"fence": fence, "attempts": row.attempts + 1, "strikes": strikes, "lease_seconds": lease}
-    taken |= {"state": "leased", "owner": owner, "lease_until": now + timedelta(seconds=lease), "moves": 0, "not_before": None}
-    session.execute(update(_MATCH).where(_MATCH.c.id == match_id).values(taken))
+    taken = {"its_fence": fence, "its_attempts": row.attempts + 1, "its_strikes": strikes, "seconds": lease}
+    session.execute(_TAKE, taken | {"match": match_id, "by": owner, "until": now + timedelta(seconds=lease)})
     started = {"match_id": match_id, "fence": fence, "owner": owner, "started_at": now}
-    session.execute(insert(_ATTEMPT).values(started | {"reason": "", "evidence": "", "counted": False}))
+    session.execute(_START, started | {"reason": "", "evidence": "", "counted": False})
     spec = spec_of(session, row)
     return Claim(spec, fence, _absent(row.waiting, spec, now, no_show))
 
 
 def heartbeat(session: Session, match_id: str, fence: int, moves: int, now: datetime) -> bool:
     """Renew the lease for as long again and note the progress. False: the match is no longer yours; stop, write nothing."""
-    mine = _mine(match_id, fence)
-    lease = session.execute(select(_MATCH.c.lease_seconds).where(*mine)).scalar_one_or_none()
+    lease = session.execute(_LEASE_OF, {"match": match_id, "its_fence": fence}).scalar_one_or_none()
     if lease is None:
         return False
-    values: dict[str, Any] = {"moves": moves, "lease_until": now + timedelta(seconds=lease)}
-    if moves:
-        values["waiting"] = {}
-    return _count(session.execute(update(_MATCH).where(*mine).values(values))) == 1
+    told = {"match": match_id, "its_fence": fence, "made": moves, "until": now + timedelta(seconds=lease)}
+    return _count(session.execute(_BEAT_PLAYING if moves else _BEAT, told)) == 1
 
 
 def finish(session: Session, match_id: str, fence: int, record: Record, now: datetime | None = None) -> Finished:
@@ -109,16 +135,11 @@ def finish(session: Session, match_id: str, fence: int, record: Record, now: dat
     the outcome of the attempt. Raises NotFound, RecordError when the record is not of this match. Verify it before.
     """
     moment = now or utcnow()
-    row = _locked_match(session, match_id)
+    tournament, row = _locked_match(session, match_id)
     if (row.state, row.fence) != ("leased", fence):
         return _too_late(session, match_id, fence, moment)
-    _check_record(record, spec_of(session, row))
-    values: dict[str, Any] = {"state": "done", "ended_at": moment, "moves": record.closing["moves"], "waiting": {}}
-    session.execute(update(_MATCH).where(_MATCH.c.id == match_id).values(values | _IDLE))
+    results.store(session, tournament, row, record, moment)
     _end_attempt(session, match_id, fence, moment, "completed", record.closing["end"])
-    session.execute(insert(_RESULT).values(_result_row(match_id, fence, record, moment)))
-    _add_rating_event(session, row, fence, record, moment)
-    _end_tournament(session, row.tournament_id, moment)
     return "stored"
 
 
@@ -169,7 +190,7 @@ def wait(
 
 def unpark(session: Session, match_id: str) -> None:
     """Let a parked match be tried again, its strikes forgotten. Raises NotFound, WrongState."""
-    row = _locked_match(session, match_id)
+    _, row = _locked_match(session, match_id)
     if row.state != "parked":
         raise WrongState("match", f"{match_id} is {row.state}", "only a parked match can be unparked")
     session.execute(update(_MATCH).where(_MATCH.c.id == match_id).values(state="pending", strikes=0, not_before=None))
@@ -226,25 +247,6 @@ def holders(session: Session, prefix: str, now: datetime) -> dict[str, str]:
     return {row.name: row.value for row in session.execute(held.order_by(_LEASE.c.name))}
 
 
-def spec_of(session: Session, match: Row[Any]) -> MatchSpec:
-    """The specification of a match from its row."""
-    tournament = session.execute(select(_TOURNAMENT).where(_TOURNAMENT.c.id == match.tournament_id)).one()
-    seats = (
-        select(_BOT.c.name, _VERSION.c.number)
-        .select_from(_SEAT.join(_VERSION, _VERSION.c.id == _SEAT.c.version_id).join(_BOT, _BOT.c.id == _VERSION.c.bot_id))
-        .where(_SEAT.c.match_id == match.id)
-        .order_by(_SEAT.c.seat)
-    )
-    return MatchSpec(
-        match=ids.match_name(match.id),
-        ruleset=read_ruleset(match.ruleset),
-        seats=tuple(SeatSpec(bot, ids.version_name(bot, number)) for bot, number in session.execute(seats)),
-        clock=TimeControl.parse(tournament.clock),
-        policy=Policy.parse(tournament.policy),
-        seed=match.seed,
-    )
-
-
 def _refusal(row: Row[Any] | None, now: datetime) -> str:
     """Why the match cannot be claimed; empty if it can."""
     if row is None:
@@ -293,18 +295,16 @@ def _end_attempt(
     evidence: str = "",
     counted: bool = False,
 ) -> None:
-    told = {"reason": ids.clean_text(reason), "evidence": ids.clean_text(evidence[:_EVIDENCE])}
-    values = {"ended_at": now, "outcome": outcome, "counted": counted, **told}
-    session.execute(update(_ATTEMPT).where(_ATTEMPT.c.match_id == match_id, _ATTEMPT.c.fence == fence).values(values))
+    told = {"why": ids.clean_text(reason), "shown": ids.clean_text(evidence[:_EVIDENCE]), "counts": counted}
+    session.execute(_END, told | {"match": match_id, "its_fence": fence, "at": now, "how": outcome})
 
 
-def _locked_match(session: Session, match_id: str) -> Row[Any]:
-    """The match, locked after its tournament. Raises NotFound."""
-    tournament = session.execute(select(_MATCH.c.tournament_id).where(_MATCH.c.id == match_id)).scalar_one_or_none()
+def _locked_match(session: Session, match_id: str) -> tuple[Row[Any], Row[Any]]:
+    """The match's tournament and the match, locked in this order. Raises NotFound."""
+    tournament = session.execute(_LOCK_TOURNAMENT, {"match": match_id}).one_or_none()
     if tournament is None:
         raise NotFound("match", f"no match {match_id[:60]!r}", "copy the id from its tournament")
-    session.execute(select(_TOURNAMENT.c.id).where(_TOURNAMENT.c.id == tournament).with_for_update())
-    return session.execute(select(_MATCH).where(_MATCH.c.id == match_id).with_for_update()).one()
+    return tournament, session.execute(_LOCK_MATCH, {"match": match_id}).one()
 
 
 def _too_late(session: Session, match_id: str, fence: int, now: datetime) -> Finished:
@@ -313,46 +313,3 @@ def _too_late(session: Session, match_id: str, fence: int, now: datetime) -> Fin
         return "already"
     _end_attempt(session, match_id, fence, now, "superseded", "it finished after the match had been taken from it")
     return "superseded"
-
-
-def _check_record(record: Record, spec: MatchSpec) -> None:
-    """Raises RecordError when `record` is not one of this match, whatever its moves are."""
-    seats = [{"bot": seat.bot, "version": seat.version} for seat in spec.seats]
-    wanted: dict[str, Any] = {"match": spec.match, "ruleset": str(spec.ruleset), "seats": seats, "clock": str(spec.clock)}
-    wanted |= {"policy": str(spec.policy), "commitment": commitment(spec.seed)}
-    for name, value in wanted.items():
-        if record.header[name] != value:
-            raise RecordError(
-                1, f"{name} is {record.header[name]!r}, the match has {value!r}; fix: give the record of {spec.match}"
-            )
-    if len(record.closing["places"]) != len(spec.seats):
-        raise RecordError(0, f"{len(record.closing['places'])} places for {len(spec.seats)} seats; fix: play the match again")
-
-
-def _result_row(match_id: str, fence: int, record: Record, now: datetime) -> dict[str, Any]:
-    text, closing = dumps(record).encode("ascii"), record.closing
-    row = {name: closing[name] for name in ("reason", "places", "scores", "faults", "moves")}
-    row |= {"match_id": match_id, "fence": fence, "ending": closing["end"], "created_at": now}
-    row["reason"] = ids.clean_text(closing["reason"])
-    return row | {"record": gzip.compress(text, _GZIP_LEVEL, mtime=0), "sha256": hashlib.sha256(text).hexdigest()}
-
-
-def _add_rating_event(session: Session, match: Row[Any], fence: int, record: Record, now: datetime) -> None:
-    """Append to the log of the ladder, if the tournament is rated."""
-    if not session.execute(select(_TOURNAMENT.c.rated).where(_TOURNAMENT.c.id == match.tournament_id)).scalar_one():
-        return
-    versions = session.execute(select(_SEAT.c.version_id).where(_SEAT.c.match_id == match.id).order_by(_SEAT.c.seat))
-    event = {"match_id": match.id, "fence": fence, "ladder": match.ruleset, "versions": list(versions.scalars())}
-    event |= {"block": f"{match.tournament_id}/{match.block}", "places": record.closing["places"], "created_at": now}
-    event["failed"] = sorted({fault["seat"] for fault in record.closing["faults"]})
-    session.execute(insert(_EVENT).values(event))
-    session.execute(update(_LADDER).where(_LADDER.c.name == match.ruleset).values(events=_LADDER.c.events + 1))
-
-
-def _end_tournament(session: Session, tournament: int, now: datetime) -> None:
-    """The tournament is finished with its last match. Its row is locked, so two last matches cannot miss each other."""
-    left = exists().where(
-        _MATCH.c.tournament_id == tournament, _MATCH.c.state.in_(("pending", "leased", "parked", "cancelled"))
-    )
-    over = (_TOURNAMENT.c.id == tournament) & (_TOURNAMENT.c.state == "running") & ~left
-    session.execute(update(_TOURNAMENT).where(over).values(state="finished", ended_at=now))

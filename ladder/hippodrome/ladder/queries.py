@@ -31,6 +31,7 @@ from hippodrome.ladder.pages import (
 )
 from hippodrome.ladder.paging import Page
 from hippodrome.ladder.ratings import rank_spans
+from hippodrome.ladder.tournament_pages import tournament_page
 
 __all__ = [
     "MATCH_STATES",
@@ -62,7 +63,7 @@ __all__ = [
 
 _ACCOUNT, _BOT, _VERSION, _TOURNAMENT = TABLES["account"], TABLES["bot"], TABLES["bot_version"], TABLES["tournament"]
 _MATCH, _SEAT, _RESULT, _ATTEMPT = TABLES["match"], TABLES["seat"], TABLES["result"], TABLES["attempt"]
-_ENTRY, _LADDER, _RATING = TABLES["entry"], TABLES["ladder"], TABLES["rating"]
+_LADDER, _RATING = TABLES["ladder"], TABLES["rating"]
 _MAX_ID: Final = (1 << 31) - 1
 MATCH_STATES: Final = {"pending": "pending", "leased": "running", "done": "done", "parked": "parked", "cancelled": "cancelled"}
 """State of a match row -> `MatchPage.state`, the proto's word in lower case."""
@@ -133,7 +134,7 @@ def head_to_head(session: Session, name: str) -> list[HeadToHead]:
 def tournament(session: Session, name: str) -> TournamentPage:
     """One tournament with its standings. Raises NotFound."""
     found = tournaments.get_tournament(session, name)
-    return _tournament_page(session, found, with_standings=True)
+    return tournament_page(session, found, with_standings=True)
 
 
 def list_tournaments(session: Session, page_size: int = 0, page_token: str = "", state: str = "") -> Page[TournamentPage]:
@@ -275,81 +276,7 @@ def _head_to_head(ruleset: str, opponent: str, count: Sequence[int]) -> HeadToHe
 
 
 def _tournament_pages(session: Session, tournament_ids: Sequence[int]) -> list[TournamentPage]:
-    return [_tournament_page(session, session.get_one(Tournament, number), with_standings=False) for number in tournament_ids]
-
-
-def _tournament_page(session: Session, found: Tournament, with_standings: bool) -> TournamentPage:
-    progress = tournaments.progress_of(session, found)
-    entries = _entry_names(session, found)
-    owner = session.execute(select(_ACCOUNT.c.name).where(_ACCOUNT.c.id == found.account_id)).scalar_one()
-    return TournamentPage(
-        name=ids.tournament_name(found.name),
-        ruleset=found.ruleset,
-        pairing=found.pairing,
-        blocks=found.blocks,
-        clock=found.clock,
-        policy=found.policy,
-        state=found.state,
-        entries=tuple(entries.values()),
-        matches_planned=progress.planned,
-        matches_done=progress.done,
-        matches_running=progress.leased,
-        matches_parked=progress.parked,
-        create_time=found.created_at,
-        end_time=found.ended_at,
-        standings=_standings(session, found, entries) if with_standings else (),
-        rated=found.rated,
-        account=ids.account_name(owner),
-    )
-
-
-def _entry_names(session: Session, found: Tournament) -> dict[int, str]:
-    """Version key -> resource name, in entry order."""
-    asked = (
-        select(_ENTRY.c.version_id, _BOT.c.name, _VERSION.c.number)
-        .select_from(_ENTRY.join(_VERSION, _VERSION.c.id == _ENTRY.c.version_id).join(_BOT))
-        .where(_ENTRY.c.tournament_id == key(found))
-        .order_by(_ENTRY.c.number)
-    )
-    return {version: ids.version_name(name, number) for version, name, number in session.execute(asked)}
-
-
-def _standings(session: Session, found: Tournament, entries: dict[int, str]) -> tuple[Standing, ...]:
-    names = list(entries.values())
-    rows = standings.standings(len(names), _played(session, found, list(entries)))
-    return tuple(
-        Standing(
-            place=row.place,
-            bot_version=names[row.entry],
-            points=row.points,
-            matches=row.matches,
-            faults=row.faults,
-            against=row.against,
-            meetings=row.meetings,
-            direct=row.direct,
-            berger=row.berger,
-        )
-        for row in rows
-    )
-
-
-def _played(session: Session, found: Tournament, versions: Sequence[int]) -> list[standings.Played]:
-    """The matches of the tournament that have a result, in schedule order."""
-    entry = {version: number for number, version in enumerate(versions)}
-    results = (
-        select(_RESULT.c.match_id, _RESULT.c.places, _RESULT.c.faults)
-        .join(_MATCH, _MATCH.c.id == _RESULT.c.match_id)
-        .where(_MATCH.c.tournament_id == key(found))
-        .order_by(_MATCH.c.number)
-    )
-    sat = select(_SEAT.c.match_id, _SEAT.c.version_id).join(_MATCH).where(_MATCH.c.tournament_id == key(found))
-    seats: dict[str, list[int]] = defaultdict(list)
-    for match_id, version in session.execute(sat.order_by(_SEAT.c.match_id, _SEAT.c.seat)):
-        seats[match_id].append(entry[version])
-    return [
-        standings.Played(tuple(seats[match_id]), tuple(places), tuple(sorted({fault["seat"] for fault in faults})))
-        for match_id, places, faults in session.execute(results)
-    ]
+    return [tournament_page(session, session.get_one(Tournament, number), with_standings=False) for number in tournament_ids]
 
 
 def _match_filters(session: Session, tournament: str, bot: str, state: str) -> list[ColumnElement[bool]]:
