@@ -13,6 +13,7 @@ import pytest
 
 import hippodrome.workers.cli as package
 from hippodrome.workers.cli import COMMANDS, GROUPS, load
+from hippodrome.workers.cli.docs import lines
 from hippodrome.workers.cli.report import CODES, EXIT_CODES
 
 HEAVY = ("grpc", "google.protobuf", "sqlmodel", "sqlalchemy", "alembic", "celery", "kombu", "fastapi", "uvicorn", "rich")
@@ -81,3 +82,10 @@ def test_every_command_line_that_is_recommended_exists() -> None:
             found.add(f"{first} {second}" if first in GROUPS and second else first)
     assert len(found) > 10
     assert found <= known, found - known
+
+
+def test_the_reference_in_the_docs_is_that_of_these_commands() -> None:
+    page = WORKERS.parents[2] / "docs" / "cli.md"
+    assert page.read_text(encoding="utf-8") == "\n".join(lines()) + "\n", (
+        "fix: python -m hippodrome.workers.cli.docs > docs/cli.md"
+    )
