@@ -11,12 +11,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import hypothesis
 import psycopg
 import pytest
 from sqlalchemy import make_url
 from sqlalchemy.engine import URL
 
 from hippodrome.ladder.db import Database, open_database, upgrade
+
+hypothesis.settings.register_profile("busy", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.load_profile("busy")
+"""No test may depend on how busy the machine is."""
 
 BACKENDS = ("sqlite", "postgresql")
 
@@ -65,7 +70,6 @@ def _embedded() -> Iterator[str]:
     try:
         url = server.get_uri()
         Postgres(url).run("ALTER SYSTEM SET fsync = off")
-        Postgres(url).run("ALTER SYSTEM SET max_connections = 300")
         Postgres(url).run("SELECT pg_reload_conf()")
         yield url
     finally:

@@ -90,7 +90,7 @@ def logs(draw: st.DrawFn, seats: Sequence[int] = (2, 3, 4), bots: int = 5) -> Lo
 
 
 @given(logs(), st.randoms(use_true_random=False))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_the_order_of_the_log_changes_no_bit(log: Log, chance: random.Random) -> None:
     shuffled = log[:]
     chance.shuffle(shuffled)
@@ -98,7 +98,7 @@ def test_the_order_of_the_log_changes_no_bit(log: Log, chance: random.Random) ->
 
 
 @given(logs(), st.permutations(range(5)))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_other_names_give_the_same_numbers_under_the_other_names(log: Log, order: list[int]) -> None:
     rename = {f"bot{i}": f"name{order[i]}" for i in range(5)}
     renamed = rate([RatedMatch(m.block, tuple(rename[s] for s in m.seats), m.places) for m in log])
@@ -108,7 +108,7 @@ def test_other_names_give_the_same_numbers_under_the_other_names(log: Log, order
 
 
 @given(logs())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_turning_all_results_round_turns_the_ratings_round(log: Log) -> None:
     turned = rate([RatedMatch(m.block, m.seats, tuple(-place for place in m.places)) for m in log])
     for name, row in rate(log).items():
@@ -116,7 +116,7 @@ def test_turning_all_results_round_turns_the_ratings_round(log: Log) -> None:
 
 
 @given(logs(), st.floats(-500, 500))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_moving_the_anchors_moves_everybody_alike(log: Log, shift: float) -> None:
     here, there = rate(log, {"bot0": 1000.0, "bot1": 1200.0}), rate(log, {"bot0": 1000.0 + shift, "bot1": 1200.0 + shift})
     if not {"bot0", "bot1"} & here.keys():
@@ -127,7 +127,7 @@ def test_moving_the_anchors_moves_everybody_alike(log: Log, shift: float) -> Non
 
 
 @given(logs())
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_all_ties_leave_everybody_at_the_mean(log: Log) -> None:
     for row in rate([RatedMatch(m.block, m.seats, (1,) * len(m.seats)) for m in log]).values():
         assert row.rating == pytest.approx(1500.0, abs=1e-9)
@@ -135,7 +135,7 @@ def test_all_ties_leave_everybody_at_the_mean(log: Log) -> None:
 
 
 @given(logs())
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_the_fit_sums_to_zero_and_the_gradient_vanishes(log: Log) -> None:
     rows = rate(log)
     assert math.fsum(row.rating - 1500 for row in rows.values()) == pytest.approx(0.0, abs=1e-6)

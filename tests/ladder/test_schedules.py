@@ -70,7 +70,7 @@ def test_few_entries_or_no_known_design_play_all_subsets(entries: int, seats: in
 
 
 @given(entries=st.integers(2, 14), seats=st.integers(2, 4), blocks=st.integers(1, 3))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_a_round_robin_is_numbered_blocked_rotated_and_balanced(entries: int, seats: int, blocks: int) -> None:
     if entries < seats:
         return
