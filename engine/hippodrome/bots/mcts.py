@@ -27,7 +27,7 @@ _FADE: Final = 0.8
 _DEALS: Final = 12
 """Positions drawn for one decision; the iterations take turns on them."""
 _HURRY: Final = 20
-"""A decision may use this share of what the clock allows: one part in ..."""
+"""One part in so many of what the clock allows may go into a decision; the matches of a process share it."""
 
 
 class Node:
@@ -50,20 +50,31 @@ class Mcts(Bot):
     def start(self, match: MatchInfo) -> None:
         self._game, self._ruleset = game_of(match)
         self._habits = Habits(match.players)
+        self._number, self._tree = 0, Node()
 
     def move(self, turn: Turn) -> str:
         if len(turn.legal) == 1:
-            return turn.legal[0]
+            return self._follow(turn, self._tree_of(turn), turn.legal[0])
         chance, view = QuickChance(turn.rng), view_dict(turn.view)
         deals = [self._game.sample(self._ruleset, view, chance) for _ in range(min(_DEALS, self.iterations))]
         self._habits.fade()
-        search = Search(turn.rng, self._habits)
-        stop = time.monotonic() + turn.limit.total_seconds() / _HURRY
+        search = Search(turn.rng, self._habits, self._tree_of(turn))
+        stop = time.monotonic() + turn.limit.total_seconds() / (_HURRY * self.max_matches)
         for i in range(self.iterations):
             search.iterate(deals[i % len(deals)].copy())
             if time.monotonic() > stop:
                 break
-        return search.best(turn.legal)
+        return self._follow(turn, search.root, search.best(turn.legal))
+
+    def _tree_of(self, turn: Turn) -> Node:
+        """What the last search learnt of the position, if this seat chooses twice running."""
+        return self._tree if turn.number == self._number + 1 else Node()
+
+    def _follow(self, turn: Turn, tree: Node, choice: str) -> str:
+        """Keep the part of `tree` behind `choice` for the next decision."""
+        after = [node for move, node in tree.children.items() if move.text == choice]
+        self._number, self._tree = turn.number, after[0] if after else Node()
+        return choice
 
 
 class MctsLight(Mcts):
@@ -101,8 +112,8 @@ class Habits:
 class Search:
     """One decision's search."""
 
-    def __init__(self, rng: random.Random, habits: Habits) -> None:
-        self.root, self._rng, self._habits = Node(), rng, habits
+    def __init__(self, rng: random.Random, habits: Habits, root: Node) -> None:
+        self.root, self._rng, self._habits = root, rng, habits
         self._margins, self._spread = 0, 0.0
 
     def iterate(self, state: State) -> None:
