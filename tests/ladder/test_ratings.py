@@ -47,6 +47,18 @@ def test_a_step_at_a_table_of_two_is_classic_elo(a: float, b: float, places: tup
     assert elo_step([a, b], places, k) == pytest.approx([by_hand, -by_hand], abs=1e-9)
 
 
+def test_twenty_games_of_an_integer_ladder() -> None:
+    """K 8, start 1600, changes rounded to whole numbers, as a ladder of StarCraft bots has published: ends at 1630 and 1570."""
+    places = {"1": (1, 2), "2": (2, 1), "=": (1, 1)}
+    first, course = 1600, []
+    for result in "12111==2=2111211=111":
+        first += round(elo_step([first, 3200 - first], places[result], 8)[0])
+        course.append(first)
+    assert len(course) == 20
+    assert course[:7] == [1604, 1600, 1604, 1608, 1612, 1612, 1612]
+    assert course[-1] == 1630
+
+
 @given(st.lists(st.tuples(st.floats(500, 2500), st.integers(1, 4)), min_size=2, max_size=4))
 def test_a_step_sums_to_zero(table: list[tuple[float, int]]) -> None:
     assert math.fsum(elo_step([r for r, _ in table], [p for _, p in table])) == pytest.approx(0.0, abs=1e-9)

@@ -90,12 +90,8 @@ def create_tournament(
         rated=rated,
         account_id=key(account),
     )
-    add_unique(session, tournament, AlreadyExists("tournament_id", f"{name!r} is taken", "choose another name"))
-    session.add_all(Entry(tournament_id=key(tournament), number=n, version_id=v) for n, v in enumerate(versions))
-    if rated:
-        _ensure_ladder(session, str(rules))
     requests.remember(session, account, "tournament", request_id, name)
-    session.flush()
+    _store(session, tournament, versions)
     plan_matches(session, tournament, versions, planned)
     return tournament
 
@@ -236,6 +232,16 @@ def _match_row(tournament: Tournament, match: schedules.Planned) -> dict[str, An
 def _seat_rows(tournament: int, match: schedules.Planned, versions: Sequence[int]) -> list[dict[str, Any]]:
     match_id = ids.match_id(tournament, match.number)
     return [{"match_id": match_id, "seat": seat, "version_id": versions[entry]} for seat, entry in enumerate(match.seats)]
+
+
+def _store(session: Session, tournament: Tournament, versions: Sequence[int]) -> None:
+    """The tournament's own row, its entries, and its ladder if it is rated."""
+    taken = AlreadyExists("tournament_id", f"{tournament.name!r} is taken", "choose another name")
+    add_unique(session, tournament, taken)
+    session.add_all(Entry(tournament_id=key(tournament), number=n, version_id=v) for n, v in enumerate(versions))
+    session.flush()
+    if tournament.rated:
+        _ensure_ladder(session, tournament.ruleset)
 
 
 def _ensure_ladder(session: Session, name: str) -> None:
