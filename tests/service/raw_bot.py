@@ -121,6 +121,16 @@ class RawBot:
             self._news.notify_all()
 
 
+async def error_of(call: Any) -> grpc.aio.AioRpcError:
+    """Read a call of bytes until it ends with an error."""
+    try:
+        while await call.read() is not grpc.aio.EOF:
+            pass
+    except grpc.aio.AioRpcError as error:
+        return error
+    raise AssertionError("the call ended without an error")
+
+
 def answer(match: str, number: int, *moves: str) -> v1.BotEvent:
     return v1.BotEvent(answer=v1.Answer(match=match, decision=number, moves=moves))
 
