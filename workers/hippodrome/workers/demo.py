@@ -20,6 +20,8 @@ RULESETS: Final = {"antiquity-2p": 1, "antiquity-3p": 1, "antiquity-4p": 1}
 """Ruleset -> blocks for each pairing."""
 CAST: Final = 4
 """Bots at least: the most seats of a game."""
+PROCESSES: Final = {"mcts": 2}
+"""Bots that think long play with more than one process."""
 CLOCK: Final = "300s+100ms"
 """Generous: a slow or busy machine shall not make a bot lose on time."""
 WEB: Final = "127.0.0.1:8080"
@@ -66,8 +68,8 @@ def default_database(settings: Settings) -> str:
 def demo_cast() -> tuple[HouseBot, ...]:
     """All built-in bots, and second ones (`random-2`) until a table of four can be filled."""
     names = tuple(builtin_bots())
-    first = (HouseBot(name, name) for name in names)
-    more = (HouseBot(f"{name}-{number}", name) for number in count(2) for name in names)
+    first = (HouseBot(name, name, PROCESSES.get(name, 1)) for name in names)
+    more = (HouseBot(f"{name}-{number}", name, PROCESSES.get(name, 1)) for number in count(2) for name in names)
     return tuple(islice(chain(first, more), max(CAST, len(names))))
 
 

@@ -53,10 +53,11 @@ class Program:
 
 @dataclass(frozen=True)
 class HouseBot:
-    """A built-in bot that `up` runs: the bot `name` is played by the shipped `builtin`."""
+    """A built-in bot that `up` runs: the bot `name` is played by `processes` of the shipped `builtin`."""
 
     name: str
     builtin: str
+    processes: int = 1
 
     @staticmethod
     def parse(text: str) -> HouseBot:
@@ -106,7 +107,7 @@ def programs(options: Options, settings: Settings, bot_token: str) -> list[Progr
     """The programs of a service on `settings.home`. `bot_token` is the secret that the built-in bots show."""
     made = [_api(options, settings), _web(options, settings), _reconciler(options, settings)]
     made += [_worker(number, options, settings) for number in range(1, options.workers + 1)]
-    made += [_bot(bot, options, bot_token) for bot in options.bots]
+    made += [_bot(bot, process, options, bot_token) for bot in options.bots for process in range(bot.processes)]
     return made
 
 
@@ -174,11 +175,12 @@ def _worker(number: int, options: Options, settings: Settings) -> Program:
     return _signing(name, "hippodrome.workers.worker", settings, *arguments, stop_signal=signal.SIGQUIT)
 
 
-def _bot(bot: HouseBot, options: Options, token: str) -> Program:
+def _bot(bot: HouseBot, process: int, options: Options, token: str) -> Program:
     """A shipped bot plays like anybody's: over the network, with a token. It is ready when it runs: matches wait for bots."""
     env = {"HIPPODROME_SERVER": options.api, "HIPPODROME_BOT": bot.name, "HIPPODROME_TOKEN": token}
     command = python_module("hippodrome.bot", builtin_bots()[bot.builtin], "--quiet")
-    return Program(f"bot-{bot.name}", 2, command, ready=lambda: True, env=env, grace=3.0)
+    name = f"bot-{bot.name}+{process + 1}" if process else f"bot-{bot.name}"
+    return Program(name, 2, command, ready=lambda: True, env=env, grace=3.0)
 
 
 def _listening(

@@ -13,7 +13,7 @@ from typing import Final
 
 from hippodrome.ladder import refit, tournaments
 from hippodrome.ladder.accounts import get_account
-from hippodrome.ladder.db import Database, open_database
+from hippodrome.ladder.db import Database
 from hippodrome.ladder.settings import Settings
 from hippodrome.workers.house import OPERATOR
 from hippodrome.workers.programs import HouseBot, Options, builtin_bots
@@ -78,21 +78,6 @@ class Ended:
 
 Event = ServiceUp | Planned | Moved | Ended
 Report = Callable[[Event], None]
-
-
-@contextmanager
-def run_tournament(report: Report, plan: Plan, settings: Settings, options: Options | None = None) -> Iterator[str]:
-    """Play `plan` to its end and give the tournament's name; the service lives while the block does.
-
-    A service that runs on this home is used as it is; else one is started for the time being, with `options` and the built-in
-    bots among the entries. Raises FieldError, NotFound, StartFailed, DatabaseUnavailable.
-    """
-    with open_service(report, settings, options or Options(web="127.0.0.1:0", bots=house_bots(plan.entries))):
-        database = open_database(settings.database_url)
-        try:
-            yield play_tournament(report, plan, database)
-        finally:
-            database.close()
 
 
 @contextmanager
