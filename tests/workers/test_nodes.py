@@ -21,11 +21,12 @@ from hippodrome.workers.nodes import NodeError, Nodes
 from hippodrome.workers.processes import end, python_module, start_tied, wait_until
 
 SECRET = bytes(range(32))
-BOT = "bots/random/versions/1"
+BOT, RIVAL = "bots/random/versions/1", "bots/rival/versions/1"
+BOTS = frozenset({BOT, RIVAL})
 SPEC = MatchSpec(
     "matches/m1",
     read_ruleset("antiquity-2p"),
-    (SeatSpec("random", BOT), SeatSpec("random", BOT)),
+    (SeatSpec("random", BOT), SeatSpec("rival", RIVAL)),
     TimeControl.parse("60s+100ms/10s@5s"),
     Policy(),
     bytes(32),
@@ -34,7 +35,7 @@ SPEC = MatchSpec(
 
 @dataclass
 class Town:
-    """Two engine nodes; the bot is connected to the second."""
+    """Two engine nodes; both bots are connected to the second."""
 
     empty: str
     peopled: str
@@ -52,13 +53,17 @@ def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
     files = [folder / f"{name}.address" for name in started]
     assert wait_until(lambda: all(file.exists() for file in files), 60)
     empty, peopled = (file.read_text().strip() for file in files)
-    ticket = issue(SECRET, Ticket("random", BOT, int(time.time()) + 600))
-    env = os.environ | {"HIPPODROME_ADDRESS": peopled, "HIPPODROME_TICKET": ticket}
-    bot = start_tied(python_module("hippodrome.bot", "hippodrome.bots.random"), folder / "bot.log", env)
-    yield Town(empty, peopled, {**started, "bot": bot})
-    for process in (*started.values(), bot):
+    bots = {name: start_bot(folder, name, peopled) for name in ("random", "rival")}
+    yield Town(empty, peopled, started | bots)
+    for process in (started | bots).values():
         process.send_signal(signal.SIGTERM)
-    end([bot, *started.values()], 10)
+    end([*bots.values(), *started.values()], 10)
+
+
+def start_bot(folder: Path, name: str, address: str) -> subprocess.Popen[bytes]:
+    ticket = issue(SECRET, Ticket(name, f"bots/{name}/versions/1", int(time.time()) + 600))
+    env = os.environ | {"HIPPODROME_ADDRESS": address, "HIPPODROME_TICKET": ticket}
+    return start_tied(python_module("hippodrome.bot", "hippodrome.bots.random"), folder / f"{name}.log", env)
 
 
 def start_node(folder: Path, name: str) -> subprocess.Popen[bytes]:
@@ -69,13 +74,13 @@ def start_node(folder: Path, name: str) -> subprocess.Popen[bytes]:
 
 def connected(nodes: Nodes, address: str) -> bool:
     state = nodes.state(address)
-    return state is not None and BOT in state.versions
+    return state is not None and state.versions >= BOTS
 
 
 def test_the_node_where_the_bots_are_is_chosen(town: Town) -> None:
     nodes = town.nodes(town.empty, town.peopled)
     assert wait_until(lambda: connected(nodes, town.peopled), 60)
-    assert nodes.choose(frozenset({BOT})) == town.peopled
+    assert nodes.choose(BOTS) == town.peopled
     assert nodes.state(town.empty) == NodeState("node-1", 64, 0, frozenset())
     nodes.close()
 
@@ -107,7 +112,7 @@ def test_a_match_is_played_where_the_bots_are(town: Town) -> None:
 def test_bots_that_are_not_at_the_node_are_named(town: Town) -> None:
     nodes = town.nodes(town.empty)
     *_, last = nodes.run(town.empty, SPEC, 1, ())
-    assert last == Missing((BOT, BOT))
+    assert last == Missing((BOT, RIVAL))
     nodes.close()
 
 

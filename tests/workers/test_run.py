@@ -118,7 +118,7 @@ def make_bench(home: Path, database_url: str, engines: str, node: Node, lease: s
     database = open_database(settings.database_url)
     with database.write() as session:
         prepare_house(session, ("random", "random-2"))
-        plan = {"name": "run", "ruleset": "antiquity-2p", "entries": ("random", "random-2")}
+        plan: dict[str, Any] = {"name": "run", "ruleset": "antiquity-2p", "entries": ("random", "random-2")}
         tournaments.create_tournament(session, account=get_account(session, OPERATOR), **plan)
     return Bench(database, open_context(settings), node)
 
