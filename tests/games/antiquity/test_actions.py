@@ -118,6 +118,7 @@ def test_improving_adds_any_number_on_top_for_one_action(position: Position, pla
     s = position(3, displays={"red": "petra 3 1"}, hands=("petra 2 5 9",))
     play(s, "improve petra")
     assert "done" not in words(s)
+    assert why(s, "done") == why(s, "add zeus-1") == "§1c"
     play(s, "add petra-9")
     assert words(s) == ["add petra-2", "add petra-5", "done"]
     play(s, "add petra-2", "done")
@@ -153,6 +154,14 @@ def test_scoring_counts_covered_cards_and_may_bring_nothing(position: Position, 
     assert s.points[0] == 6
     play(s, "score scroll", "discard pyramids-1", "discard zeus-2")
     assert s.points[0] == 6
+
+
+def test_cards_just_built_or_added_score(position: Position, play: Play) -> None:
+    """§1d: whatever is in the display at that moment counts."""
+    s = position(3, displays={"red": "zeus 9"}, hands=("petra 1 5, zeus 1, pharos 1 5 9, kolossos 3",))
+    play(s, "build petra", "add petra-1", "add petra-5", "improve zeus", "add zeus-1")
+    play(s, "score ship", "discard pharos-1", "discard pharos-5")
+    assert s.points[0] == 4
 
 
 def test_each_pair_is_offered_once_and_can_be_completed(position: Position, play: Play, words: Words) -> None:

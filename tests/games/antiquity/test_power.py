@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from hippodrome.engine.game import TABLE
 from hippodrome.games.antiquity import GAME, AntiquityState
 from hippodrome.games.antiquity.components import BOX, POWERS
 from hippodrome.games.antiquity.scoring import score_sheet
@@ -94,7 +95,9 @@ def test_without_the_expansion_nothing_of_it_is_legal(position: Position) -> Non
 
 def test_naute_exchanges_a_hand_card_with_a_face_up_one(position: Position, play: Play, words: Words) -> None:
     """§Power: without an action, once per turn; the given card lies in the row, the taken one is known to all."""
-    s = position(3, power=True, holders={"naute": "red"}, hands=("zeus 2, petra 1",), face_up="pharos 1 2 3")
+    displays = {"blue": "kolossos 2 1"}
+    s = position(3, power=True, holders={"naute": "red"}, hands=("zeus 2, petra 1",), face_up="pharos 1 2 3", displays=displays)
+    assert "story" in words(s)
     play(s, "swap", "give zeus-2")
     assert words(s) == ["take pharos-1", "take pharos-2", "take pharos-3"]
     assert s.view(1)["pending"]["picked"] == ["zeus-2"]
@@ -112,6 +115,8 @@ def test_the_exchange_needs_a_card_on_both_sides(position: Position) -> None:
     s = position(3, power=True, holders={"naute": "red"})
     assert why(s, "swap") == "§Power"
     s = position(3, power=True, holders={"naute": "blue"}, hands=("zeus 1",))
+    assert why(s, "swap") == "§Power"
+    s = position(3, power=True, holders={"naute": "red"}, hands=("zeus 1",), face_up="", actions=1, fresh=False)
     assert why(s, "swap") == "§Power"
 
 
@@ -144,10 +149,11 @@ def test_scribe_puts_old_and_new_cards_into_any_order(position: Position, play: 
     assert (s.actions, s.to_move) == (2, 0)
 
 
-def test_scribe_works_while_improving_only(position: Position, play: Play) -> None:
+def test_scribe_works_while_improving_only(position: Position, play: Play, words: Words) -> None:
     """ruling 1.5.21: not when building, not before a card is added, only with that pile."""
     s = position(3, power=True, displays={"red": "zeus 1 9"}, holders={"scribe": "red"}, hands=("petra 1 5 9, zeus 2",))
     t = play(s.copy(), "build petra", "add petra-1", "add petra-5")
+    assert words(t) == ["add petra-9", "done"]
     assert why(t, "reorder") == "ruling 1.5.21"
     play(s, "improve zeus")
     assert why(s, "reorder") == "ruling 1.5.21"
@@ -186,6 +192,7 @@ def test_hero_takes_from_the_display_and_the_gap_waits(position: Position, play:
     play(s, "hero take zeus-2")
     view = s.view(1)
     assert (view["face_up"], view["hands"][0]["known"], s.points[0]) == (["zeus-1", "zeus-3"], ["zeus-2"], 0)
+    assert s.actions == 3
     s = position(3, power=True, holders={"hero": "red"}, points={"red": 1}, face_up="zeus 1 2 3")
     assert why(s, "hero take zeus-5") == "§1a"
 
@@ -196,6 +203,13 @@ def test_hero_needs_a_point_of_the_colour_that_holds_it(position: Position) -> N
     assert why(s, "hero draw") == "ruling 1.5.20"
     s = position(2, power=True, holders={"hero": "red"}, points={"blue": 9})
     assert why(s, "hero draw") == "ruling 1.5.20"
+
+
+@pytest.mark.parametrize(("holder", "left"), [("red", [2, 3, 0, 0]), ("blue", [3, 2, 0, 0])])
+def test_hero_is_paid_by_the_colour_that_holds_it(position: Position, play: Play, holder: str, left: list[int]) -> None:
+    """ruling 1.5.20: with two players the score of the holding colour goes back, the other one stays."""
+    s = position(2, power=True, holders={"hero": holder}, points={"red": 3, "blue": 3})
+    assert s.points == play(s, "hero draw").points == left
 
 
 def test_hero_cannot_draw_from_an_empty_deck(position: Position) -> None:
@@ -212,6 +226,23 @@ def test_a_free_power_keeps_the_turn_open(position: Position, play: Play, words:
     assert words(s)[:2] == ["end", "hero draw"]
     play(s, "hero draw")
     assert s.to_move == 1
+
+
+def test_the_exchange_keeps_the_turn_open_and_leaves_gaps_for_its_end(position: Position, play: Play, words: Words) -> None:
+    """ruling 1.5.1: after the last action the naute may still be used with what is left of the row, then the turn ends."""
+    s = position(
+        3, power=True, holders={"naute": "red"}, hands=("zeus 2",), face_up="pharos 1 2 3", deck="petra 1 2 3", actions=1
+    )
+    play(s, "take pharos-1")
+    assert words(s) == ["end", "swap"]
+    play(s, "swap", "give zeus-2", "take pharos-3")
+    assert (s.to_move, s.view(1)["face_up"]) == (1, ["pharos-2", "zeus-2", "petra-1"])
+
+
+def test_a_hero_without_a_card_to_draw_does_not_keep_the_turn_open(position: Position, play: Play) -> None:
+    """ruling 1.5.3: deck and row are empty, so the turn is over, and the game with it."""
+    s = position(3, power=True, holders={"hero": "red"}, points={"red": 1}, deck=0, face_up="zeus 1", actions=1, fresh=False)
+    assert play(s, "take zeus-1").to_move == TABLE
 
 
 def test_powers_belong_to_a_monument_turn(position: Position, play: Play) -> None:
@@ -238,6 +269,27 @@ def test_variant_counts_a_power_card_in_the_score_action(
     )
     play(s, "score ship", "discard zeus-1", "discard zeus-5")
     assert s.points[0] == points
+
+
+@pytest.mark.parametrize(
+    ("players", "holders", "points"),
+    [
+        (3, {"naute": "blue"}, 2),
+        (3, {"scribe": "red", "hero": "red"}, 2),
+        (2, {"naute": "blue"}, 2),
+        (2, {"naute": "red", "scribe": "red"}, 3),
+    ],
+    ids=["of another player", "of other symbols", "of the own other colour", "of this colour"],
+)
+def test_variant_counts_only_the_own_power_card_of_the_symbol(
+    position: Position, play: Play, players: int, holders: dict[str, str], points: int
+) -> None:
+    """ruling 1.5.22: one more for the colour that scores if it holds the card of that symbol, else nothing."""
+    s = position(
+        players, power=True, power_variant=True, displays={"red": "petra 1 5"}, holders=holders, hands=("zeus 1 5",)
+    )
+    play(s, "score ship red" if players == 2 else "score ship", "discard zeus-1", "discard zeus-5")
+    assert s.points == [points, *[0] * (len(s.points) - 1)]
 
 
 def test_variant_does_not_help_to_a_majority(position: Position, play: Play) -> None:

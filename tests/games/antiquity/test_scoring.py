@@ -120,6 +120,21 @@ def test_a_tie_goes_to_the_most_monuments(position: Position) -> None:
     assert end(s).places == (3, 2, 1)
 
 
+def test_monuments_built_come_before_the_longest_story(position: Position) -> None:
+    """§Victory: red has two monuments and one page, blue one monument and three pages, the totals are equal."""
+    s = position(
+        4,
+        over=True,
+        displays={"red": "petra 9, zeus 9", "blue": "pharos 9"},
+        stories=("red: kolossos 1", "blue: kolossos 2 3 4"),
+    )
+    totals = [score.total for score in score_sheet(s)]
+    s.points[0] += max(totals[:2]) - totals[0]
+    s.points[1] += max(totals[:2]) - totals[1]
+    assert end(s).scores[0] == end(s).scores[1]
+    assert end(s).places == (1, 2, 3, 3)
+
+
 @pytest.mark.parametrize(
     ("stories", "points", "places"),
     [

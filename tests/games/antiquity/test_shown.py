@@ -6,9 +6,11 @@ import random
 from collections.abc import Callable, Iterator
 from xml.etree import ElementTree
 
-from hippodrome.engine.chance import QuickChance
-from hippodrome.engine.game import TABLE, Ruleset
+from hippodrome.bot import view_dict
+from hippodrome.engine.chance import Chance, QuickChance
+from hippodrome.engine.game import TABLE, Ruleset, View
 from hippodrome.games.antiquity import GAME, AntiquityState
+from hippodrome.games.antiquity.phases import SWAPPING
 from hippodrome.v1.antiquity_pb2 import AntiquityView
 
 Walk = Callable[[Ruleset, int], Iterator[AntiquityState]]
@@ -112,3 +114,33 @@ def test_neutral_moves_end_the_game(ruleset: Ruleset) -> None:
     raise AssertionError("the game did not end")
 
 
+
+
+def wired(view: View) -> View:
+    """The view as a bot gets it, through its message: lists that were left out are empty there."""
+    return view_dict(AntiquityView(**view))
+
+
+def test_view_from_the_wire_reads_like_that_of_the_engine(ruleset: Ruleset, walk: Walk) -> None:
+    """Text and picture are the same, and so is the sample drawn from it."""
+    for number, state in enumerate(walk(ruleset, 11)):
+        if number % 9 == 0 or state.to_move == TABLE or state.phase == SWAPPING:
+            for seat in range(TABLE, ruleset.players):
+                view = state.view(seat)
+                assert GAME.text(wired(view)) == GAME.text(view)
+                assert GAME.svg(wired(view)) == GAME.svg(view)
+                keys = [GAME.sample(ruleset, v, Chance(bytes(32))).key() for v in (view, wired(view))]
+                assert keys[0] == keys[1]
+
+
+def test_cards_known_to_all_are_shown_of_hands_that_are_not_open(position: Position) -> None:
+    """Also where the message holds an empty list of cards; an open hand without cards is empty."""
+    s = position(3, hands=("zeus 1 2", "petra 1 2", ""), known=("zeus 2", ""))
+    for view in (s.view(1), wired(s.view(1))):
+        assert "seat 0   2 cards, known: zeus-2c" in GAME.text(view)
+        assert "seat 1   2 cards: petra-1s petra-2h" in GAME.text(view)
+        assert "Seat 0: 2 cards, known to all" in GAME.svg(view)
+        assert "Zeus 2" in GAME.svg(view)
+        assert "Zeus 1" not in GAME.svg(view)
+    assert "seat 2   0 cards: none" in GAME.text(wired(s.view(2)))
+    assert "seat 2   0 cards: none" in GAME.text(wired(s.view(TABLE)))

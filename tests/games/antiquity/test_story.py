@@ -50,10 +50,11 @@ def test_a_story_needs_a_page_in_another_display(position: Position) -> None:
     assert why(s) == ("§2", "no other display has a monument of two or more cards")
 
 
-def test_a_story_needs_a_historian(position: Position) -> None:
+def test_a_story_needs_a_historian(position: Position, words: Words) -> None:
     """§2: at least one historian must be available."""
     s = position(3, displays={"blue": "zeus 1 2"}, stories=("red: petra 1", "red: petra 2", "red: petra 3"))
     assert why(s) == ("§2", "no historian is left")
+    assert "story" not in words(s)
 
 
 def test_a_story_is_written_instead_of_actions(position: Position, play: Play, words: Words) -> None:
@@ -62,6 +63,34 @@ def test_a_story_is_written_instead_of_actions(position: Position, play: Play, w
     assert words(s)[0] == "story"
     play(s, "draw")
     assert why(s)[0] == "§2"
+
+
+def test_a_monument_just_built_has_a_page_for_the_next_seat(position: Position, play: Play) -> None:
+    """§2: a story chronicles the monuments that exist at the moment it is written."""
+    s = position(3, hands=("petra 9 1", "zeus 1"), actions=1)
+    play(s, "build petra", "add petra-9", "add petra-1")
+    assert s.to_move == 1
+    play(s, "story")
+    assert s.view(2)["stories"] == [{"colour": "blue", "cards": ["petra-1"]}]
+
+
+def test_a_monument_with_its_last_card_has_no_page_left(position: Position, play: Play) -> None:
+    """§2: the next author finds one pile less and, without another, cannot write."""
+    s = position(3, displays={"blue": "zeus 1 2, petra 3 2 1"})
+    play(s, "story")
+    assert s.view(0)["stories"][0]["cards"] == ["petra-1", "zeus-2"]
+    s.to_move = 2
+    play(s, "story")
+    assert s.view(0)["stories"][1]["cards"] == ["petra-2"]
+    s.to_move = 0
+    assert why(s) == ("§2", "no other display has a monument of two or more cards")
+
+
+def test_cards_taken_for_a_story_score_no_more(position: Position, play: Play) -> None:
+    """§2: the top card leaves the display and its symbol with it."""
+    s = position(3, displays={"blue": "petra 5 1"}, hands=("", "zeus 1 5"))
+    play(s, "story", "score ship", "discard zeus-1", "discard zeus-5")
+    assert s.points[1] == 1
 
 
 def test_face_up_cards_and_hands_stay_in_a_story_turn(position: Position, play: Play) -> None:
@@ -118,3 +147,10 @@ def test_the_author_is_paid_too_as_the_other_builder(position: Position, play: P
     s = position(3, displays={"red": "zeus 9", "blue": "zeus 8 2"}, spaces={"zeus": 5})
     play(s, "story")
     assert [colour["points"] for colour in s.view(0)["colours"]] == [2, 1, 0]
+
+
+def test_the_higher_card_decides_wherever_it_lies_in_the_longer_or_shorter_pile(position: Position, play: Play) -> None:
+    """ruling 1.5.11: the highest value on display, not the top card, the lowest one or the number of cards."""
+    s = position(4, displays={"blue": "zeus 2 9 3 5", "green": "zeus 6 7 8 4 1"}, spaces={"zeus": 5})
+    play(s, "story")
+    assert [colour["points"] for colour in s.view(0)["colours"]] == [0, 4, 2, 0]

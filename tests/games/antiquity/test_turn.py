@@ -22,6 +22,12 @@ def deal(ruleset: Ruleset, seed: int = 1) -> AntiquityState:
     return GAME.new_state(ruleset, Chance(bytes([seed]) * 32))
 
 
+def why(state: AntiquityState, text: str) -> str:
+    move = GAME.parse(text)
+    assert not state.is_legal(move)
+    return state.explain(move)[0]
+
+
 def test_component_example_akropolis_7_shows_a_ship() -> None:
     """§Setup: Monument: Akropolis, value: 7, symbol: Ship; 108 cards in 12 series of 9."""
     card = CARD_OF["akropolis-7"]
@@ -115,11 +121,35 @@ def test_face_up_cards_are_replenished_at_the_end_of_the_turn(position: Position
 
 def test_fourth_action_is_paid_with_two_cards_of_a_symbol(position: Position, play: Play) -> None:
     """§1: the two cards leave the game, one more action is there; colours or series of the cards do not matter."""
-    s = position(4, hands=("petra 1, pharos 1, zeus 5",))
+    s = position(4, hands=("petra 1, pharos 1, zeus 5, zeus 2",))
+    assert why(s, "buy scroll") == "§1"
     play(s, "buy ship", "discard petra-1", "discard pharos-1")
     assert s.actions == 4
     assert {"petra-1", "pharos-1"} <= set(s.view(2)["discards"])
-    assert s.view(0)["hands"][0]["cards"] == ["zeus-5"]
+    assert s.view(0)["hands"][0]["cards"] == ["zeus-2", "zeus-5"]
+
+
+@pytest.mark.parametrize(
+    ("symbol", "pair", "others"),
+    [
+        ("ship", ("petra-1", "petra-5"), "2 3"),
+        ("helmet", ("petra-2", "petra-6"), "1 2"),
+        ("scroll", ("petra-3", "petra-4"), "1 3"),
+    ],
+)
+def test_two_cards_of_any_one_symbol_buy_at_the_start_of_a_turn(
+    position: Position, play: Play, words: Words, symbol: str, pair: tuple[str, str], others: str
+) -> None:
+    """§1: the two cards bear the same symbol, scroll, ship or helmet; it is no action itself."""
+    s = position(4, hands=(f"petra {pair[0][-1]} {pair[1][-1]}, zeus {others}",))
+    assert [word for word in words(s) if word.startswith("buy")] == [f"buy {symbol}"]
+    play(s, f"buy {symbol}")
+    assert words(s) == [f"discard {pair[0]}"]
+    assert {why(s, f"discard {card}") for card in (pair[1], f"zeus-{others[0]}", f"zeus-{others[-1]}")} == {"§1"}
+    play(s, f"discard {pair[0]}")
+    assert words(s) == [f"discard {pair[1]}"]
+    play(s, f"discard {pair[1]}")
+    assert (s.actions, s.to_move) == (4, 0)
 
 
 def test_a_story_turn_sells_no_action(position: Position, play: Play, words: Words) -> None:
@@ -137,7 +167,7 @@ def test_actions_are_compulsory_while_one_is_legal(position: Position, words: Wo
     """ruling 1.5.1: no `end` while an action is left and something can be done."""
     s = position(3, hands=("petra 1, pharos 1",))
     assert "end" not in words(s)
-    assert s.explain(GAME.parse("end"))[0] == "ruling 1.5.1"
+    assert why(s, "end") == "ruling 1.5.1"
 
 
 def test_turn_ends_by_itself_where_no_action_is_legal(position: Position, play: Play) -> None:

@@ -128,3 +128,34 @@ def test_equal_lower_scores(
     lows = [min(score.total for score in score_sheet(s)[i : i + 2]) for i in (0, 2)]
     assert lows[0] == lows[1]
     assert end(s).places == places
+
+
+def test_stories_do_not_break_the_tie_of_two_players(position: Position) -> None:
+    """ruling 1.5.7: lower scores, higher scores and monuments are equal, so the longer story does not matter."""
+    stories = ("red: zeus 1 2 3 4 5", "green: petra 1", "blue: zeus 6", "yellow: petra 2")
+    s = position(2, over=True, stories=stories)
+    totals = [score.total for score in score_sheet(s)]
+    for colour, total in enumerate(totals):
+        s.points[colour] += max(totals) - total
+    assert end(s).places == (1, 1)
+
+
+def test_both_colours_of_a_player_are_paid_for_the_last_space(position: Position, play: Play) -> None:
+    """§Two-player: each colour is a player of its own, also as a builder of a chronicled monument."""
+    s = position(2, to_move=1, displays={"red": "zeus 3 1", "blue": "zeus 9"}, spaces={"zeus": 5})
+    play(s, "story green")
+    assert s.points == [1, 2, 0, 0]
+
+
+def test_both_colours_of_a_player_share_a_monument_in_the_end(position: Position) -> None:
+    """§Two-player: one is the primary builder, the other the secondary one; nobody is the only one."""
+    s = position(2, over=True, displays={"red": "zeus 3 1", "blue": "zeus 9"}, spaces={"zeus": 5})
+    assert [score.monuments for score in score_sheet(s)] == [12, 6, 0, 0]
+
+
+def test_a_purchase_names_no_colour(position: Position, play: Play, words: Words) -> None:
+    """ruling 1.5.6: a purchase serves the seat, so it names no colour."""
+    s = position(2, hands=("petra 1 5, zeus 2",))
+    assert [word for word in words(s) if word.startswith("buy")] == ["buy ship"]
+    play(s, "buy ship", "discard petra-1", "discard petra-5")
+    assert s.actions == 4

@@ -86,6 +86,7 @@ def start_building(s: AntiquityState, m: AntiquityMove) -> None:
 
 
 def may_improve(s: AntiquityState, m: AntiquityMove) -> bool:
+    """§1c: for one action, a monument of the colour's display of which the hand has a card."""
     colour = serves(s, m)
     if colour < 0 or s.actions == 0:
         return False
@@ -153,7 +154,7 @@ def finish_order(s: AntiquityState, m: AntiquityMove) -> None:
 
 
 def pairs(hand: int) -> int:
-    """The symbols of which the hand has two cards, as bits."""
+    """§1d, §1: the symbols of which the hand has two cards, as bits; to score or to buy takes two with the same one."""
     found = 1 if (hand & _SHIPS).bit_count() > 1 else 0
     if (hand & _HELMETS).bit_count() > 1:
         found |= 2
@@ -218,8 +219,8 @@ def note_first(s: AntiquityState, m: AntiquityMove) -> None:
 
 
 def score_points(s: AntiquityState, m: AntiquityMove) -> None:
-    """§1d, ruling 1.5.22: 1 VP for each card of the symbol on the colour's display; in the variant a power card held
-    counts as one more."""
+    """§1d, ruling 1.5.6, ruling 1.5.22: 1 VP for each card of the symbol on the colour's display, no other display
+    counts; in the variant a power card held counts as one more."""
     s.points[s.colour] += s.shown[s.symbol * _COLOURS + s.colour]
     if s.setting.variant and s.holders[POWER_SYMBOL.index(s.symbol)] == s.colour:
         s.points[s.colour] += 1
@@ -234,7 +235,8 @@ def grant_action(s: AntiquityState, m: AntiquityMove) -> None:
 
 
 def serves(s: AntiquityState, m: AntiquityMove) -> int:
-    """§Two-player: the colour that the move serves, or -1 when the seat may not serve it so. Any own colour, each move."""
+    """§Two-player, ruling 1.5.6: the colour that the move serves, or -1 when the seat may not serve it so. Any own colour,
+    each move."""
     for side, colour in s.setting.sides[s.to_move]:
         if side == m.side:
             return colour

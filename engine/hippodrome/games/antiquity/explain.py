@@ -141,36 +141,41 @@ def _improve(s: AntiquityState, m: AntiquityMove) -> Reason:
     return "§1c", f"no card of {SERIES[m.monument]} is in the hand"
 
 
+def _section(s: AntiquityState) -> str:
+    """The section of the unfinished choice."""
+    return _OPEN[s.phase][1]
+
+
 def _add(s: AntiquityState, m: AntiquityMove) -> Reason:
     if m.monument != s.monument:
-        return "§1b", f"only cards of {SERIES[s.monument]} belong on this pile"
-    return _not_in_hand(s, m) or ("§1b", "it cannot be added")
+        return _section(s), f"only cards of {SERIES[s.monument]} belong on this pile"
+    return _not_in_hand(s, m) or (_section(s), "it cannot be added")
 
 
 def _done(s: AntiquityState, m: AntiquityMove) -> Reason:
-    return "§1b", f"at least {s.need} more of its cards must be added"
+    return _section(s), f"at least {s.need} more of its cards must be added"
 
 
-def _pair(s: AntiquityState, m: AntiquityMove) -> Reason:
-    return "§1d", f"two cards with a {SYMBOL_WORDS[m.symbol]} are needed in the hand"
+def _pair(section: str, m: AntiquityMove) -> Reason:
+    return section, f"two cards with a {SYMBOL_WORDS[m.symbol]} are needed in the hand"
 
 
 def _score(s: AntiquityState, m: AntiquityMove) -> Reason:
-    return _no_action(s) or _wrong_side(s, m) or _pair(s, m)
+    return _no_action(s) or _wrong_side(s, m) or _pair("§1d", m)
 
 
 def _buy(s: AntiquityState, m: AntiquityMove) -> Reason:
-    return ("ruling 1.5.2", "one action a turn can be bought, and it has been") if s.bought else _pair(s, m)
+    return ("ruling 1.5.2", "one action a turn can be bought, and it has been") if s.bought else _pair("§1", m)
 
 
 def _discard(s: AntiquityState, m: AntiquityMove) -> Reason:
     if missing := _not_in_hand(s, m):
         return missing
     if SYMBOL_OF[m.card] != s.symbol:
-        return "§1d", f"{CARD_NAMES[m.card]} does not show a {SYMBOL_WORDS[s.symbol]}"
+        return _section(s), f"{CARD_NAMES[m.card]} does not show a {SYMBOL_WORDS[s.symbol]}"
     if s.phase in (SCORING, BUYING):
-        return "§1d", "of the two cards the lower one in the order of cards is named first; no higher one is in the hand"
-    return "§1d", f"the second card comes after {CARD_NAMES[s.picked[0]]} in the order of cards"
+        return _section(s), "of the two cards the lower one in the order of cards is named first; no higher one is in the hand"
+    return _section(s), f"the second card comes after {CARD_NAMES[s.picked[0]]} in the order of cards"
 
 
 def _end(s: AntiquityState, m: AntiquityMove) -> Reason:

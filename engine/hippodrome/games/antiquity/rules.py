@@ -4,6 +4,7 @@ phase table below says which moves a phase offers and which steps follow each.
 | Section        | Rule                                                        | Function                |
 |----------------|-------------------------------------------------------------|-------------------------|
 | §Setup         | Cards, colours and historians in play                       | state.setting_of        |
+| §Setup         | Markers on the leftmost space, counters on 0                | state.AntiquityState.__init__ |
 | §Setup         | Shuffle, deal five to each seat, three face up              | setup.deal              |
 | §1             | The first player is chosen at random                        | setup.deal              |
 | §1             | The seat chooses a Monument turn or a Story turn            | turn.turn_moves         |
@@ -11,6 +12,7 @@ phase table below says which moves a phase offers and which steps follow each.
 | §1             | The turn passes clockwise                                   | turn.pass_turn          |
 | §1             | At the end of the turn the face-up cards are replenished    | turn.refill             |
 | §1             | A fourth action for two cards of the same symbol            | actions.grant_action    |
+| §1             | Two cards of the same symbol pay for it                     | actions.pairs           |
 | §1             | Cards that pay for it are removed from the game             | actions.remove_card     |
 | §1a            | Draw the top card of the deck                               | actions.may_draw        |
 | §1a            | Draw the top card of the deck                               | actions.draw_top        |
@@ -21,6 +23,8 @@ phase table below says which moves a phase offers and which steps follow each.
 | §1b            | Cards are laid from the bottom up and stay in that order    | actions.lay_card        |
 | §1b            | At least the minimum, more at will                          | actions.may_stop        |
 | §1c            | Add cards to an own monument, any number for one action     | actions.start_improving |
+| §1c            | An own monument, a card of it in the hand                   | actions.may_improve     |
+| §1d            | Two cards of the same symbol                                | actions.pairs           |
 | §1d            | Two cards of one symbol score the display's cards of it     | actions.score_points    |
 | §1d            | The two cards are removed from the game                     | actions.remove_card     |
 | §2             | A story needs a historian and a page                        | story.may_write         |
@@ -58,6 +62,8 @@ phase table below says which moves a phase offers and which steps follow each.
 | ruling 1.5.4   | The end at once, by a Monument turn only                    | turn.end_turn           |
 | ruling 1.5.5   | Two historians for each of the four colours                 | state.setting_of        |
 | ruling 1.5.6   | Both colours of a player may build a series                 | actions.buildable       |
+| ruling 1.5.6   | Each action names the colour that it serves                 | actions.serves          |
+| ruling 1.5.6   | A score counts the display of its colour only               | actions.score_points    |
 | ruling 1.5.7   | Equal lower scores                                          | scoring.pair_rank       |
 | ruling 1.5.8   | Two players: one series less, III marks ignored             | state.setting_of        |
 | ruling 1.5.9   | Two piles of a series: two pages, two steps                 | story.move_markers      |

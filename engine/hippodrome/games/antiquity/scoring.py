@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hippodrome.engine.game import Outcome
-from hippodrome.games.antiquity.components import BOX, SERIES
+from hippodrome.games.antiquity.components import BOX, SERIES, SYMBOL_CARDS
 
 if TYPE_CHECKING:
     from hippodrome.games.antiquity.state import AntiquityState
@@ -126,14 +126,19 @@ def score_bounds(players: int, power: bool) -> tuple[int, int]:
     """Lowest and highest score of a seat. The highest adds up bounds that no single game can reach together.
 
     Lowest: no VP, every historian unused. Highest: sole builder of every series on the last space; every historian on
-    a space of 12 pages a rival display, at most 24, and all bonuses; the score action, by symbol p pairs of 36 cards
-    with the 36 - 2p others (and a power card) on display, so 9 * 18 (9 * 19); excess pages, at most 8 cards a series
-    are collected; acquisitions, at most one for each card that enters or leaves the displays.
+    a space of 12 pages a rival display, at most 24, and all bonuses; the score action, by symbol some pairs of its cards
+    with all others of them (and a power card) on display; excess pages, at most 8 cards a series are collected;
+    acquisitions, at most one for each card that enters or leaves the displays.
     """
     historians = BOX.historians[players]
     monuments = len(SERIES) * max(BOX.sole)
     stories = historians * 2 * len(SERIES) + sum(BOX.rank_bonus)
-    score_actions = 3 * 9 * (19 if power else 18)
+    score_actions = sum(_most_by_pairs(cards.bit_count(), power) for cards in SYMBOL_CARDS)
     excess = len(SERIES) * 8 * max(BOX.overflow_higher, BOX.overflow_other)
     powers = (2 * 108 * BOX.acquire_points + 3 * BOX.end_points) if power else 0
     return historians * BOX.unused_historian, BOX.start_points + monuments + stories + score_actions + excess + powers
+
+
+def _most_by_pairs(cards: int, more: int) -> int:
+    """The most points of the pairs of a symbol with that many cards, when `more` things on display count like cards."""
+    return max(pairs * (cards - 2 * pairs + more) for pairs in range(cards // 2 + 1))

@@ -84,7 +84,7 @@ class AntiquityState(State):
     game: ClassVar[Game]
 
     def __init__(self, ruleset: Ruleset) -> None:
-        """The board before the cards are dealt; seat 0 to move."""
+        """§Setup: markers on the leftmost space, counters on 0. The cards are not dealt yet; seat 0 to move."""
         setting = setting_of(ruleset)
         self.ruleset, self.setting = ruleset, setting
         self.to_move, self.phase, self.actions = 0, TURN, BOX.actions

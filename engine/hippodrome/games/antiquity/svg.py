@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from hippodrome.engine.game import View
 from hippodrome.games.antiquity.components import BOX, SYMBOL_WORDS
-from hippodrome.games.antiquity.text import symbol_letter
+from hippodrome.games.antiquity.text import open_hand, symbol_letter
 
 _WIDTH: Final = 360
 _ROW: Final = 22
@@ -205,7 +205,7 @@ def _stories(view: View, y: int) -> tuple[list[str], int]:
 
 def _cards(view: View, y: int) -> tuple[list[str], int]:
     """The face-up cards, the deck, every hand as far as the view shows it."""
-    rows = [("Face up", view["face_up"]), *((_hand_title(hand), hand.get("cards", hand["known"])) for hand in view["hands"])]
+    rows = [("Face up", view["face_up"]), *(_hand(view, hand) for hand in view["hands"])]
     parts = [_text(_WIDTH - 8, y, f"deck {view['deck_count']}, removed {len(view['discards'])}", "soft", "end")]
     for words, cards in rows:
         parts.append(_text(8, y, words, "head"))
@@ -224,9 +224,12 @@ def word_letter(word: str) -> str:
     return "shc"[SYMBOL_WORDS.index(word)]
 
 
-def _hand_title(hand: dict[str, Any]) -> str:
-    shown = "" if "cards" in hand else ", known to all" if hand["known"] else ""
-    return f"Seat {hand['seat']}: {hand['count']} cards{shown}"
+def _hand(view: View, hand: dict[str, Any]) -> tuple[str, list[str]]:
+    """The heading of a hand and its cards, as far as the view shows them."""
+    head = f"Seat {hand['seat']}: {hand['count']} cards"
+    if open_hand(view, hand):
+        return head, hand["cards"]
+    return head + (", known to all" if hand["known"] else ""), hand["known"]
 
 
 def _lines(cards: Iterable[str], size: int) -> list[list[str]]:

@@ -89,13 +89,19 @@ def _rest(view: View) -> list[str]:
         ("stories", ", ".join(stories) or "none"),
         ("face up", card_words(view["face_up"])),
         ("deck", f"{view['deck_count']} cards; {len(view['discards'])} removed"),
-        *((f"seat {hand['seat']}", _hand(hand)) for hand in view["hands"]),
+        *((f"seat {hand['seat']}", _hand(view, hand)) for hand in view["hands"]),
     ]
     return [f"{name:<9}{words}" for name, words in rows]
 
 
-def _hand(hand: dict[str, Any]) -> str:
-    if "cards" in hand:
+def open_hand(view: View, hand: dict[str, Any]) -> bool:
+    """Whether `view` shows the whole hand: the own one of the looking seat, every one in the view of the table. A view that
+    has come over the wire holds an empty list of cards for the others."""
+    return bool(view.get("seat", hand["seat"]) == hand["seat"])
+
+
+def _hand(view: View, hand: dict[str, Any]) -> str:
+    if open_hand(view, hand):
         return f"{hand['count']} cards: {card_words(hand['cards'])}"
     return f"{hand['count']} cards, known: {card_words(hand['known'])}"
 
