@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import logging
-import os
 import re
-import subprocess
 import sys
 from contextlib import redirect_stdout
 from pathlib import Path
@@ -16,6 +14,7 @@ import click
 from hippodrome.engine.clock import TimeControl
 from hippodrome.engine.errors import FieldError
 from hippodrome.games.registry import get_game
+from hippodrome.workers.cli import bot_processes
 from hippodrome.workers.cli.connect import Connect, source_options
 from hippodrome.workers.cli.output import Column, emit, json_option, say, table
 from hippodrome.workers.cli.play import read_game
@@ -126,14 +125,8 @@ def run(connect: Connect, files: tuple[str, ...], names: tuple[str, ...], matche
         raise FieldError("--bot", f"{len(names)} names for {len(files)} files", "give one --bot for each file, or none")
     place = connect.place()
     bots = dict(zip(names or [_ladder_name(file) for file in files], files, strict=True))
-    env = os.environ | {"HIPPODROME_SERVER": place.server, "HIPPODROME_TOKEN": place.token}
     limit = ("--matches", str(matches)) if matches else ()
-    quiet = ("--quiet",) if as_json else ()
-    children = [
-        subprocess.Popen((sys.executable, "-m", "hippodrome.bot", file, "--bot", name, *limit, *quiet), env=env)
-        for name, file in bots.items()
-    ]
-    codes = [_wait(child) for child in children]
+    codes = bot_processes.wait(bot_processes.start(place, bots, *limit, *(("--quiet",) if as_json else ())))
     if as_json:
         emit("bot-run", {"bots": [{"bot": bot, "exit_code": code} for bot, code in zip(bots, codes, strict=True)]})
     return max(codes)
@@ -219,12 +212,3 @@ def show(connect: Connect, bot: str, as_json: bool) -> None:
 def _ladder_name(file: str) -> str:
     """The name a bot in `file` plays as when none is given: `my_bot.py` -> `my-bot`."""
     return Path(file.split(".py:")[0]).stem.replace("_", "-")
-
-
-def _wait(child: subprocess.Popen[bytes]) -> int:
-    """The exit code of a bot; Ctrl-C reaches it by itself, being in our process group."""
-    while True:
-        try:
-            return child.wait()
-        except KeyboardInterrupt:
-            continue

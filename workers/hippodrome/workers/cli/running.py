@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import signal
-import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, redirect_stdout
+from collections.abc import Sequence
+from contextlib import ExitStack, redirect_stdout
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -19,6 +16,7 @@ import click
 from hippodrome.ladder.errors import NotFound
 from hippodrome.ladder.pages import TournamentPage
 from hippodrome.ladder.settings import Settings
+from hippodrome.workers.cli import bot_processes
 from hippodrome.workers.cli.follow import Follower
 from hippodrome.workers.cli.output import emit, say
 from hippodrome.workers.cli.report import INTERRUPTED
@@ -30,7 +28,8 @@ from hippodrome.workers.server import Server
 from hippodrome.workers.sources import NewTournament, Place, Source, open_remote
 from hippodrome.workers.tournament import house_bots, open_service
 
-_LEAVE_SECONDS: Final = 5.0
+_PATIENCE: Final = "30"
+"""Seconds that a bot tries to get back to a service that is gone, should this process be killed."""
 _RATINGS_SECONDS: Final = 30.0
 
 
@@ -41,7 +40,9 @@ def run_here(new: NewTournament, as_json: bool) -> int:
         server = _service(stack, Settings.load(), new.entries)
         source = _source(stack, server)
         files = {entry: _register(source, entry) for entry in new.entries if _is_file(entry)}
-        stack.enter_context(_bots(server, files))
+        versions = {version: file for file, version in files.items()}
+        bots = bot_processes.start(Place(server.api, server.token), versions, "--quiet", "--patience", _PATIENCE)
+        stack.enter_context(bot_processes.playing(bots))
         made = source.create_tournament(replace(new, entries=tuple(files.get(entry, entry) for entry in new.entries)))
         return _finish(source, short_name(made), as_json)
 
@@ -117,29 +118,3 @@ def _register(source: Source, entry: str) -> str:
     if mark == (newest.description or bot.description):
         return newest.name
     return source.create_version(name, description=mark).name
-
-
-@contextmanager
-def _bots(server: Server, files: dict[str, str]) -> Iterator[None]:
-    """The bots of `files` (file -> version) play as processes while the block does."""
-    env = os.environ | {"HIPPODROME_SERVER": server.api, "HIPPODROME_TOKEN": server.token}
-    command = (sys.executable, "-m", "hippodrome.bot")
-    children = [
-        subprocess.Popen((*command, file, "--bot", version, "--quiet"), env=env, start_new_session=True)
-        for file, version in files.items()
-    ]
-    try:
-        yield
-    finally:
-        for child in children:
-            child.send_signal(signal.SIGTERM)
-        for child in children:
-            _leave(child)
-
-
-def _leave(child: subprocess.Popen[bytes]) -> None:
-    try:
-        child.wait(_LEAVE_SECONDS)
-    except subprocess.TimeoutExpired:
-        child.kill()
-        child.wait()
