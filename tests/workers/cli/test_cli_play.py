@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import random
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from hippodrome.engine.record import dumps, loads, seal
 
 
 def test_a_new_bot_passes_its_own_test_its_check_and_plays(cli: Any) -> None:
@@ -93,3 +97,18 @@ def test_what_a_bot_prints_does_not_come_between_the_data(cli: Any) -> None:
     assert said.json["schema"] == "hippodrome.play/1"
     assert "loading" in said.err
     assert "thinking" in said.err
+
+
+def test_no_record_however_mangled_gives_a_traceback(cli: Any) -> None:
+    """One value of a good record is replaced, and the record sealed again: it differs, cannot be read, or still holds."""
+    assert cli("play", "antiquity", "random", "random", "--out", "r", "--seed", "s").code == 0
+    good, source = loads(Path("r/match-00001.jsonl").read_text()), random.Random(1)
+    wrong: list[Any] = [None, 5, -1, True, "x", "", [], {}, [1, 2], "antiquity-2p", 1e300, {"a": 1}, 10**30]
+    for _ in range(80):
+        lines = [json.loads(json.dumps(line)) for line in (good.header, *good.body)]
+        closing = {name: value for name, value in good.closing.items() if name != "sha256"}
+        changed = source.choice([lines[0], closing, source.choice(lines)])
+        changed[source.choice(list(changed))] = source.choice(wrong)
+        Path("m.jsonl").write_text(dumps(seal(lines, closing)))
+        assert cli("match", "verify", "m.jsonl").code in (0, 1)
+        assert cli("match", "show", "m.jsonl", "--ply", "3").code in (0, 2)

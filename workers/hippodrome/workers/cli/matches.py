@@ -171,6 +171,8 @@ def _head(record: Record) -> list[str]:
     head, end = record.header, record.closing
     faults = {fault["seat"]: fault["kind"] for fault in end["faults"]}
     scores = end["scores"] or [""] * len(head["seats"])
+    if not len(head["seats"]) == len(end["places"]) == len(scores):
+        raise RecordError(0, "its places or scores are not one for each seat; fix: export it again")
     rows = [
         (str(n), seat["bot"], str(end["places"][n]), str(scores[n]), faults.get(n, "")) for n, seat in enumerate(head["seats"])
     ]
