@@ -246,3 +246,10 @@ def test_the_process_says_in_one_line_that_it_cannot_listen_there(tmp_path: Path
     assert process.returncode == 2
     assert "listen: '127.0.0.1:99999'" in said.splitlines()[-1]
     assert "Traceback" not in said
+
+
+def test_the_docs_list_every_reason_of_the_api_as_the_table_has_it() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "api.md").read_text(encoding="utf-8")
+    for reason in {*errors.REASON_OF.values(), "UNFORESEEN"}:
+        row = REASONS[reason]
+        assert f"| `{reason}` | {row.code} | {row.meaning} | {row.remedy} |" in page

@@ -32,7 +32,7 @@ class EngineUnavailable(FieldError):
     """No engine node can be reached now; trying again later may help."""
 
 
-_REASON_OF: Final[dict[type[Exception], str]] = {
+REASON_OF: Final[dict[type[Exception], str]] = {
     Unauthenticated: "TOKEN_INVALID",
     NotAllowed: "NOT_ALLOWED",
     EngineUnavailable: "ENGINE_UNAVAILABLE",
@@ -48,7 +48,7 @@ _REASON_OF: Final[dict[type[Exception], str]] = {
 
 def reason_of(error: Exception) -> str:
     """The reason of `error`."""
-    return next((reason for kind, reason in _REASON_OF.items() if isinstance(error, kind)), "UNFORESEEN")
+    return next((reason for kind, reason in REASON_OF.items() if isinstance(error, kind)), "UNFORESEEN")
 
 
 def status_of(error: Exception) -> grpc.StatusCode:
