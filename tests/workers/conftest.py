@@ -56,6 +56,7 @@ class Rig:
     """A running service and what a test does with it."""
 
     settings: Settings
+    options: Options
     database: Database
 
     def pid(self, name: str) -> int:
@@ -185,7 +186,7 @@ def run_rig(home: Path, monkeypatch: pytest.MonkeyPatch) -> RunRig:
         settings = Settings.load(env)
         asked = Options(web="127.0.0.1:0", bots=tuple(HouseBot.parse(text) for text in bots), **options)
         with service(asked, settings, bare_table(absent)):
-            rig = Rig(settings, open_database(settings.database_url))
+            rig = Rig(settings, asked, open_database(settings.database_url))
             try:
                 yield rig
             except BaseException:

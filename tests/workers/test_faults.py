@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections import Counter
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
@@ -82,14 +83,20 @@ def test_the_reconciler_is_killed(run_rig: RunRig) -> None:
         assert rig.pid("reconciler") != killed
 
 
-def test_a_bot_is_killed_and_its_matches_wait_for_it(run_rig: RunRig) -> None:
-    """The bot's own process dies and comes back within its clock: the same decisions are asked again."""
+def test_a_bot_is_killed_and_loses_only_what_it_was_playing(run_rig: RunRig) -> None:
+    """Its process took the session along: after the grace time those matches end as disconnected. The next process plays on."""
     with run_rig() as rig:
         name = rig.plan(BLOCKS)
         in_the_middle(rig, name)
         rig.kill("bot-random")
+        playing = rig.options.workers * rig.options.slots
         rig.wait_done(name, MATCHES)
-        assert len(rig.rows("result")) == MATCHES
+        endings = Counter(row.ending for row in rig.rows("result"))
+        assert endings.keys() == {"rules", "disconnect"}
+        assert endings["disconnect"] <= playing
+        killed = min(row.version_id for row in rig.rows("seat"))
+        blamed = {(row.match_id, fault["seat"]) for row in rig.rows("result") for fault in row.faults}
+        assert {row.version_id for row in rig.rows("seat") if (row.match_id, row.seat) in blamed} == {killed}
 
 
 def test_the_broker_forgets_everything(run_rig: RunRig) -> None:

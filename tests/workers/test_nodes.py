@@ -66,9 +66,9 @@ def start_bot(folder: Path, name: str, address: str) -> subprocess.Popen[bytes]:
     return start_tied(python_module("hippodrome.bot", "hippodrome.bots.random"), folder / f"{name}.log", env)
 
 
-def start_node(folder: Path, name: str) -> subprocess.Popen[bytes]:
+def start_node(folder: Path, name: str, seat_wait: float = 0.2) -> subprocess.Popen[bytes]:
     files = ("--secret-file", str(folder / "secret"), "--address-file", str(folder / f"{name}.address"))
-    command = python_module("hippodrome.service", *files, "--name", name, "--seat-wait", "0.2")
+    command = python_module("hippodrome.service", *files, "--name", name, "--seat-wait", f"{seat_wait:g}")
     return start_tied(command, folder / f"{name}.log", os.environ)
 
 
@@ -127,7 +127,7 @@ def test_a_foreign_key_is_refused_and_no_strike(town: Town) -> None:
 def test_a_node_that_is_killed_in_mid_match_is_a_strike(town: Town, tmp_path: Path) -> None:
     """Perhaps the match killed it: five times, and an operator looks."""
     (tmp_path / "secret").write_text(SECRET.hex())
-    process, file = start_node(tmp_path, "node-3"), tmp_path / "node-3.address"
+    process, file = start_node(tmp_path, "node-3", seat_wait=120), tmp_path / "node-3.address"
     assert wait_until(file.exists, 60)
     address = file.read_text().strip()
     nodes = town.nodes(address)

@@ -34,6 +34,8 @@ NEEDED: Final = ("broker", "api")
 """What must serve before the next stage starts: workers want the broker, bots the api."""
 PAUSES: Final = (0.0, 0.2, 0.5, 1.0, 2.0, 5.0)
 """Seconds before a program is started again, by the number of times it died lately; the last is the longest."""
+LONGEST_LOG: Final = 10_000_000
+"""Bytes; a longer log is set aside when its program starts."""
 STEADY_SECONDS: Final = 10.0
 """A program that ran for so long has its deaths forgotten."""
 
@@ -57,6 +59,8 @@ class Child:
     def start(self) -> None:
         """Start the process, by the thread that watches it."""
         self.program.prepare()
+        if self.log.exists() and self.log.stat().st_size > LONGEST_LOG:
+            self.log.replace(self.log.with_suffix(".log.1"))
         self.ready, self._started = False, time.monotonic()
         self.process = start_tied(self.program.command, self.log, self._env, self.program.death_signal)
 
