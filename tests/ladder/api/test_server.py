@@ -77,7 +77,7 @@ WRONG: list[tuple[str, str, Any, str, str]] = [
     ("bots", "CreateBot", bot_service_pb2.CreateBotRequest(bot_id=""), "bot_id", "lower-case"),
     ("bots", "CreateBot", bot_service_pb2.CreateBotRequest(bot_id="Quokka"), "bot_id", "'Quokka'"),
     ("bots", "CreateBot", bot_service_pb2.CreateBotRequest(bot_id="q" * 41), "bot_id", "2 to 40"),
-    ("bots", "CreateBot", bot_service_pb2.CreateBotRequest(bot_id="ok", request_id="r" * 300), "request_id", "UUID"),
+    ("bots", "CreateBot", bot_service_pb2.CreateBotRequest(bot_id="ok", request_id="r" * 300), "request_id", "at most 200"),
     ("bots", "CreateBot", bot_service_pb2.CreateBotRequest(bot_id="ok", description="d" * 3000), "description", "2000"),
     ("bots", "CreateBotVersion", bot_service_pb2.CreateBotVersionRequest(bot="nobody"), "bot", "no bot 'nobody'"),
     ("bots", "CreateBotSession", bot_service_pb2.CreateBotSessionRequest(bot="a/b/c"), "bot", "quokka@3"),
