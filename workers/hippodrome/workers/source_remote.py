@@ -195,7 +195,8 @@ class RemoteSource:
 
 def error_info(error: grpc.RpcError) -> ErrorInfo:
     """The google.rpc.ErrorInfo in the trailer of a failed call; an empty one when there is none that can be read."""
-    raw = next((value for key, value in error.trailing_metadata() or () if key == _TRAILER), b"")
+    trailers: Any = error.trailing_metadata() or ()
+    raw = next((value for key, value in trailers if key == _TRAILER), b"")
     try:
         for packed in ErrorStatus.FromString(raw).details:
             if packed.type_url.endswith("google.rpc.ErrorInfo"):
