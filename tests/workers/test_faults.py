@@ -142,3 +142,16 @@ def test_everything_at_once(run_rig: RunRig, database_url: str) -> None:
             rig.wait_done(name, done)
             rig.kill(victim)
         rig.check_finished(name, MATCHES)
+
+
+@pytest.mark.parametrize(("number", "reasons"), [(signal.SIGTERM, set()), (signal.SIGQUIT, {"the worker was stopped"})])
+def test_a_worker_that_is_told_to_end_breaks_no_lease(run_rig: RunRig, number: signal.Signals, reasons: set[str]) -> None:
+    """SIGTERM: its matches are played to their end first. SIGQUIT: they are given back at once, which is no strike."""
+    with run_rig(lease=60.0) as rig:
+        name = rig.plan(BLOCKS)
+        in_the_middle(rig, name)
+        told = rig.kill("worker-1", number)
+        rig.check_finished(name, MATCHES)
+        assert rig.pid("worker-1") != told
+        assert {row.reason for row in rig.rows("attempt") if row.outcome != "completed"} == reasons
+        assert {row.strikes for row in rig.rows("match")} == {0}

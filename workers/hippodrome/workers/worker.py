@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import argparse
 import logging
+import signal
 import threading
 from collections.abc import Sequence
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from hippodrome.engine.errors import HippodromeError
@@ -46,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _serve(read: argparse.Namespace) -> None:
     from hippodrome.workers.app import app
 
-    _connect_signals(read.ready_file)
+    _when_ready(read.ready_file)
     app.worker_main(
         [
             "worker",
@@ -60,19 +62,28 @@ def _serve(read: argparse.Namespace) -> None:
     )  # fmt: skip
 
 
-def _connect_signals(ready_file: Path | None) -> None:
+def _when_ready(ready_file: Path | None) -> None:
+    """Once the worker listens: tell so, and see to SIGQUIT."""
     from celery import signals
 
     def ready(**_: Any) -> None:
+        _stop_attempts_first()
         if ready_file:
             write_atomically(ready_file, "ready\n")
 
-    def stopping(how: str, **_: Any) -> None:
-        if how == "Cold":
-            threading.Thread(target=_stop_attempts, name="stop-attempts").start()
-
     signals.worker_ready.connect(ready, weak=False)
-    signals.worker_shutting_down.connect(stopping, weak=False)
+
+
+def _stop_attempts_first() -> None:
+    """Celery's SIGQUIT handler waits for the threads of its pool before it tells anybody, so they must be told before it."""
+    celerys = signal.getsignal(signal.SIGQUIT)
+
+    def quit_now(number: int, frame: FrameType | None) -> None:
+        threading.Thread(target=_stop_attempts, name="stop-attempts").start()
+        if callable(celerys):
+            celerys(number, frame)
+
+    signal.signal(signal.SIGQUIT, quit_now)
 
 
 def _stop_attempts() -> None:
