@@ -71,7 +71,7 @@ class Source(Protocol):
     def match(self, name: str) -> MatchPage: ...
 
     def record(self, match: str) -> str:
-        """The record of a finished match in its text form."""
+        """The record of a published match in its text form."""
         ...
 
     def accounts(self) -> list[AccountPage]: ...
@@ -151,7 +151,8 @@ def _secret(text: str) -> str:
     """`text` as it may stand in a header. Raises FieldError, which does not repeat it."""
     secret = text.strip()
     if not (secret.isascii() and secret.isprintable() and " " not in secret):
-        raise FieldError("HIPPODROME_TOKEN", "it holds characters that no token has", "copy the secret again: one word, hippo_...")
+        problem, fix = "it holds characters that no token has", "copy the secret again: one word, hippo_..."
+        raise FieldError("HIPPODROME_TOKEN", problem, fix)
     return secret
 
 
