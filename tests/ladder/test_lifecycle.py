@@ -102,20 +102,34 @@ def test_a_heartbeat_of_an_old_attempt_is_told_to_stop(club: Any) -> None:
 
 def test_finish_writes_result_event_match_and_tournament_together(club: Any, make_record: MakeRecord) -> None:
     club.tournament("ada", "bob")
+    records = {}
     for match in club.due():
         claim = club.claim(match)
-        record = make_record(claim.spec, (2, 1))
+        record = records[match] = make_record(claim.spec, (2, 1))
         assert club.finish(match, claim.fence, record) == "stored"
         with club.database.read() as session:
             page = queries.match(session, match)
             assert (page.state, page.ending, page.places, page.scores) == ("done", "rules", (2, 1), (20, 10))
             assert page.end_time == club.now
-            assert queries.record_text(session, match) == dumps(record)
     assert count(club.database, "rating_event") == 2
     with club.database.read() as session:
         assert tournaments.get_tournament(session, "spring").state == "finished"
         assert tournaments.get_tournament(session, "spring").ended_at == club.now
         assert refit.audit(session) == []
+        assert {match: queries.record_text(session, match) for match in records} == {
+            match: dumps(record) for match, record in records.items()
+        }
+
+
+def test_a_claim_tells_whether_other_matches_have_the_seed(club: Any) -> None:
+    club.tournament("ada", "bob", name="pairs")
+    first, second = club.due()
+    assert club.claim(first).seed_shared
+    assert club.claim(second).seed_shared
+    with club.database.write() as session:
+        session.execute(TABLES["match"].update().where(TABLES["match"].c.id == second).values(block=1))
+    club.later(16)
+    assert not club.claim(first).seed_shared, "a match alone in its block"
 
 
 def test_finish_told_twice_is_stored_once(club: Any, make_record: MakeRecord) -> None:

@@ -10,7 +10,7 @@ import pytest
 from hippodrome.engine.chance import commitment
 from hippodrome.engine.errors import FieldError
 from hippodrome.engine.record import loads
-from hippodrome.ladder import bots, paging, queries, refit, tournaments
+from hippodrome.ladder import bots, lifecycle, paging, queries, refit, tournaments
 from hippodrome.ladder.errors import NotFound, WrongState
 from hippodrome.ladder.paging import Page
 
@@ -112,9 +112,63 @@ def test_a_finished_match_shows_how_it_ended_and_gives_its_record(club: Any) -> 
     page = read(club, queries.match, match)
     assert (page.state, page.ending, page.reason, page.places, page.scores) == ("done", "timeout", "so it went", (1, 2), ())
     assert page.faults == (fault,)
+    club.play_all()
     record = loads(read(club, queries.record_text, match))
     assert record.header["match"] == page.name
     assert commitment(bytes.fromhex(record.closing["seed"])) == page.commitment
+
+
+def test_a_record_is_published_with_the_last_match_of_its_block(club: Any) -> None:
+    club.tournament("ada", "bob", "cyd", ruleset="antiquity-3p", blocks=2)
+    first, second, third, *other_block = club.due()
+    for match, still in ((first, "2 matches of its block are"), (second, "1 match of its block is")):
+        club.play(match)
+        page = read(club, queries.match, match)
+        assert (page.state, page.ending, page.places, page.published) == ("done", "rules", (1, 2, 3), False)
+        assert page.end_time is not None
+        wanted = f"matches/{match} is done, but {still} still to be played; fix: its record is published with its block"
+        with pytest.raises(WrongState, match=wanted):
+            read(club, queries.record_text, match)
+    club.claim(third)
+    assert read(club, queries.match, first).block_open == 1, "one that is being played is open"
+    club.play(other_block[0])
+    assert [read(club, queries.match, match).block_open for match in (third, other_block[0])] == [1, 2]
+    club.later(16)
+    club.play(third)
+    for match in (first, second, third):
+        page = read(club, queries.match, match)
+        assert (page.published, page.block_open, page.block_waits) == (True, 0, "")
+        assert loads(read(club, queries.record_text, match)).header["match"] == page.name
+    assert not read(club, queries.match, other_block[0]).published
+
+
+def test_a_list_of_matches_counts_the_open_ones_of_each_block_and_tournament(club: Any) -> None:
+    club.tournament("ada", "bob", "cyd", name="one")
+    club.tournament("ada", "bob", "cyd", name="two")
+    club.play(club.due()[0])
+    listed = walk(club, queries.list_matches, 100)
+    found = {(page.tournament, page.number): page.block_open for page in listed}
+    assert found.pop(("tournaments/one", 0)) == found.pop(("tournaments/one", 1)) == 1
+    assert set(found.values()) == {2}
+
+
+def test_parked_and_cancelled_matches_keep_no_record_back(club: Any) -> None:
+    club.tournament("ada", "bob", "cyd")
+    first, parked, second, *_ = club.due()
+    club.play(first)
+    club.play(second)
+    for _ in range(lifecycle.STRIKES):
+        claim = club.claim(parked)
+        with club.database.write() as session:
+            lifecycle.void(session, parked, claim.fence, "the engine was killed", now=club.now)
+    assert read(club, queries.match, first).published
+    assert not read(club, queries.match, second).published
+    with club.database.write() as session:
+        tournaments.cancel(session, "spring")
+    assert read(club, queries.match, second).published
+    with club.database.write() as session:
+        tournaments.resume(session, "spring")
+    assert not read(club, queries.match, second).published, "its other match will be played after all"
 
 
 @pytest.mark.parametrize("name", ["m1111111111", "matches/m1111111111"])

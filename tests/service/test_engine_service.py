@@ -78,6 +78,16 @@ async def test_run_match_streams_progress_and_then_the_record(table, worker):
     assert records.dumps(record).startswith('{"record"')
 
 
+@pytest.mark.parametrize("withheld", [False, True])
+async def test_the_seed_is_told_with_the_end_unless_other_matches_have_it(table, worker, withheld):
+    bots, spec = await table.two(), table.spec()
+    await events_of(worker.RunMatch(request_of(spec, withhold_seed=withheld), metadata=KEY))
+    for bot in bots:
+        ended = await bot.until_told("match_ended")
+        assert (ended.ending, ended.seed) == ("rules", "" if withheld else spec.seed.hex())
+        assert spec.seed.hex() not in "".join(map(str, bot.events)) or not withheld
+
+
 async def _answer_when(held, bot, decision):
     await held.wait()
     await bot.answer(decision.match, decision.number, *bot.random_move(decision))

@@ -60,6 +60,8 @@ class Town:
     done: list[str] = field(default_factory=list)
     faulty: list[str] = field(default_factory=list)
     running_match: str = ""
+    kept_back: str = ""
+    """A match that is done while one of its block is running."""
     parked_match: str = ""
     pending_match: str = ""
     luck: random.Random = field(default_factory=lambda: random.Random(7))
@@ -136,6 +138,7 @@ class Town:
         first, self.running_match, self.parked_match, self.pending_match, *_ = self.plan("summer", "antiquity-2p", NAMES)
         with self.database.write() as session:
             self.finish(session, first)
+            self.kept_back = self.done.pop()
             claim = self.claim(session, self.running_match)
             assert lifecycle.heartbeat(session, self.running_match, claim.fence, 17, utcnow())
             claim = self.claim(session, self.pending_match)
@@ -178,6 +181,7 @@ class Town:
             "/tournaments", "/tournaments/spring", "/tournaments/summer", "/tournaments/stopped", "/tournaments/four",
             "/matches", "/matches?bot=quokka&opponent=greedy", "/matches?tournament=trio", f"/matches/{done}",
             f"/matches/{done}?ply=0", f"/matches/{done}?ply=3", f"/matches/{self.faulty[0]}", f"/matches/{self.running_match}",
+            f"/matches/{self.kept_back}",
             f"/matches/{self.parked_match}", f"/matches/{self.pending_match}", "/games", "/games/antiquity", "/api",
         ]  # fmt: skip
 

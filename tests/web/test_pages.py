@@ -13,15 +13,17 @@ from typing import Any
 
 import httpx
 import pytest
+from sqlalchemy import select
 from starlette.requests import Request
 
 from hippodrome.engine import record as records
 from hippodrome.engine.verify import verify
 from hippodrome.games.registry import get_game
+from hippodrome.ladder.models import TABLES
 from hippodrome.ladder.pages import LadderPage, LadderRow
 from hippodrome.ladder.web import pages
 
-API = "/api/v1"
+API, RESULT = "/api/v1", TABLES["result"]
 
 
 def links(html: str) -> set[str]:
@@ -184,6 +186,26 @@ async def test_the_record_is_the_one_that_verifies(town: Any, client: httpx.Asyn
         record = records.loads(answer.text)
         assert verify(record, get_game("antiquity")).record == record
         assert answer.text == (await get(client, f"{API}/matches/{match}/record")).text
+
+
+async def test_a_match_keeps_its_deal_back_while_a_match_of_its_block_is_open(town: Any, client: httpx.AsyncClient) -> None:
+    match = town.kept_back
+    with town.database.read() as session:
+        [stored] = session.execute(select(RESULT.c.record).where(RESULT.c.match_id == match)).scalars()
+    record = records.loads(gzip.decompress(stored).decode())
+    html = (await get(client, f"/matches/{match}")).text
+    text, answer = text_of(html), await fetch(client, f"/matches/{match}")
+    assert "published with its block, which has one seed: 1 match of its block is still to be played" in text
+    assert f"{len(record.moves)} moves" in text
+    assert (answer["state"], answer["ending"], answer["block_open"]) == ("done", "rules", 1)
+    assert answer["places"] == record.closing["places"]
+    assert record.closing["seed"] not in html + str(answer)
+    for path in ("/record", "/board.svg"):
+        assert (await client.get(f"/matches/{match}{path}")).status_code == 404
+    for path in ("/record", "/board", "/moves"):
+        refused = await client.get(f"{API}/matches/{match}{path}")
+        assert refused.status_code == 404
+        assert "1 match of its block is still to be played" in refused.json()["detail"]
 
 
 async def test_a_match_shows_every_move_with_its_times(town: Any, client: httpx.AsyncClient) -> None:

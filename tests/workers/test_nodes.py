@@ -16,6 +16,7 @@ from hippodrome.engine.clock import TimeControl
 from hippodrome.engine.referee import MatchSpec, Policy, SeatSpec
 from hippodrome.engine.tickets import Ticket, internal_key, issue
 from hippodrome.games.registry import read_ruleset
+from hippodrome.ladder.lifecycle import Claim
 from hippodrome.workers.convert import Finished, Missing, NodeState
 from hippodrome.workers.nodes import NodeError, Nodes
 from hippodrome.workers.processes import end, python_module, start_tied, wait_until
@@ -31,6 +32,9 @@ SPEC = MatchSpec(
     Policy(),
     bytes(32),
 )
+
+
+CLAIM = Claim(SPEC, 1, (), seed_shared=False)
 
 
 @dataclass
@@ -103,7 +107,7 @@ def test_no_node_that_answers_is_no_strike(town: Town) -> None:
 def test_a_match_is_played_where_the_bots_are(town: Town) -> None:
     nodes = town.nodes(town.peopled)
     assert wait_until(lambda: connected(nodes, town.peopled), 60)
-    *_, last = nodes.run(town.peopled, SPEC, 1, ())
+    *_, last = nodes.run(town.peopled, CLAIM)
     assert isinstance(last, Finished)
     assert '"match":"matches/m1"' in last.record
     nodes.close()
@@ -111,7 +115,7 @@ def test_a_match_is_played_where_the_bots_are(town: Town) -> None:
 
 def test_bots_that_are_not_at_the_node_are_named(town: Town) -> None:
     nodes = town.nodes(town.empty)
-    *_, last = nodes.run(town.empty, SPEC, 1, ())
+    *_, last = nodes.run(town.empty, CLAIM)
     assert last == Missing((BOT, RIVAL))
     nodes.close()
 
@@ -119,7 +123,7 @@ def test_bots_that_are_not_at_the_node_are_named(town: Town) -> None:
 def test_a_foreign_key_is_refused_and_no_strike(town: Town) -> None:
     nodes = town.nodes(town.peopled, secret=bytes(32))
     with pytest.raises(NodeError, match="KEY_INVALID") as caught:
-        list(nodes.run(town.peopled, SPEC, 1, ()))
+        list(nodes.run(town.peopled, CLAIM))
     assert not caught.value.counts
     nodes.close()
 
@@ -131,7 +135,7 @@ def test_a_node_that_is_killed_in_mid_match_is_a_strike(town: Town, tmp_path: Pa
     assert wait_until(file.exists, 60)
     address = file.read_text().strip()
     nodes = town.nodes(address)
-    events = iter(nodes.run(address, SPEC, 1, ()))
+    events = iter(nodes.run(address, CLAIM))
     next(events)
     process.kill()
     end([process], 5)

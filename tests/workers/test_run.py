@@ -138,6 +138,7 @@ def test_an_honest_record_becomes_a_result(bench: Bench) -> None:
     assert (attempt.outcome, attempt.owner) == ("completed", bench.context.owner)
     request = bench.node.requests[0]
     assert (request.match, request.fence, len(request.seed)) == (f"matches/{bench.match().id}", 1, 32)
+    assert request.withhold_seed, "the other match of its block has the same seed"
 
 
 def test_a_second_doorbell_is_refused(bench: Bench) -> None:

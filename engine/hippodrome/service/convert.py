@@ -92,10 +92,10 @@ def decision_expired(match: str, number: int, reason: str) -> bytes:
     ).SerializeToString()
 
 
-def match_ended(match: str, result: Result, seed: bytes) -> bytes:
-    """The event that closes a match with its result."""
+def match_ended(match: str, result: Result, seed: str) -> bytes:
+    """The event that closes a match with its result; `seed` in hex, empty when it stays secret."""
     message = play_v1.MatchEnded(
-        match=match, ending=result.ending, reason=result.reason, places=result.places, scores=result.scores, seed=seed.hex()
+        match=match, ending=result.ending, reason=result.reason, places=result.places, scores=result.scores, seed=seed
     )
     return play_v1.EngineEvent(match_ended=message).SerializeToString()
 
@@ -144,9 +144,9 @@ def read_time_control(clock: match_pb2.TimeControl) -> TimeControl:
     return TimeControl(*(_microseconds(span) for span in (clock.bank, clock.increment, clock.cap, clock.startup))).checked()
 
 
-def progress(moves: int) -> engine_v1.RunMatchResponse:
-    """A heartbeat."""
-    return engine_v1.RunMatchResponse(progress=engine_v1.MatchProgress(moves=moves))
+def progress(moves: int | None) -> engine_v1.RunMatchResponse:
+    """A heartbeat; None before the match has begun."""
+    return engine_v1.RunMatchResponse(progress=engine_v1.MatchProgress(moves=moves or 0, begun=moves is not None))
 
 
 def finished(record: str) -> engine_v1.RunMatchResponse:

@@ -77,7 +77,8 @@ class Place:
 
 
 class Match:
-    """`seats` gives the session of each seat, or the fault and reason of a bot that is not here."""
+    """`seats` gives the session of each seat, or the fault and reason of a bot that is not here. With `withhold_seed` the bots
+    are not told the seed at the end."""
 
     def __init__(
         self,
@@ -87,6 +88,7 @@ class Match:
         seats: Mapping[int, Session | tuple[str, str]],
         limits: Limits,
         pulse: Pulse,
+        withhold_seed: bool = False,
     ) -> None:
         self.spec, self.game, self.fence = spec, game, fence
         self.done: asyncio.Future[Record] = asyncio.get_running_loop().create_future()
@@ -94,6 +96,7 @@ class Match:
         self.moves = 0
         self.places = [Place(self, seat, None) for seat in range(len(spec.seats))]
         self._limits, self._pulse = limits, pulse
+        self._told_seed = "" if withhold_seed else spec.seed.hex()
         self._loop = asyncio.get_running_loop()
         self._began = time.monotonic_ns()
         self._queue: deque[str] = deque()
@@ -337,7 +340,7 @@ class Match:
         assert record is not None
         self._close()
         for place in self.places:
-            self._farewell(place, convert.match_ended(self.spec.match, result, self.spec.seed))
+            self._farewell(place, convert.match_ended(self.spec.match, result, self._told_seed))
         self.done.set_result(record)
 
     def _farewell(self, place: Place, event: bytes) -> None:

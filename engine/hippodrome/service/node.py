@@ -12,7 +12,7 @@ import hmac
 import importlib
 import logging
 import time
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, Final
@@ -64,6 +64,9 @@ class Missing:
     versions: tuple[str, ...]
 
 
+MakeMatch = Callable[[Mapping[int, Session | tuple[str, str]]], Match]
+
+
 class Node:
     """A running node. Made by `serve`."""
 
@@ -84,19 +87,28 @@ class Node:
 
     # Matches
 
-    async def run(self, spec: MatchSpec, fence: int = 1, absent: Iterable[int] = ()) -> AsyncIterator[int | Missing | Record]:
-        """Play an attempt: the number of moves now and then, at the end the record, or who is missing. Raises Refusal."""
+    async def run(
+        self, spec: MatchSpec, fence: int = 1, absent: Iterable[int] = (), withhold_seed: bool = False
+    ) -> AsyncIterator[int | Missing | Record | None]:
+        """Play an attempt: None while the bots are looked for, then the number of moves now and then, at the end the record, or
+        who is missing. Raises Refusal."""
         self._supersede(spec.match, fence)
         seated: list[Match] = []
-        wish = self.lobby.wish(lambda: self._seat(spec, fence, frozenset(absent), seated))
+        away = frozenset(absent)
+
+        def make(who: Mapping[int, Session | tuple[str, str]]) -> Match:
+            return Match(spec, get_game(spec.ruleset.game), fence, who, self._limits, self._pulse, withhold_seed)
+
+        wish = self.lobby.wish(lambda: self._seat(spec, away, make, seated))
         try:
             until = time.monotonic() + self.config.seat_wait
             while not wish.told.done() and time.monotonic() < until:
                 await asyncio.wait((wish.told,), timeout=min(self.config.heartbeat, max(0, until - time.monotonic())))
-                yield 0
+                yield None
             if not seated:
                 yield self._missing(spec)
                 return
+            yield 0
             seated[0].begin()
             while not seated[0].done.done():
                 await asyncio.wait((seated[0].done,), timeout=self.config.heartbeat)
@@ -106,11 +118,13 @@ class Node:
             self.lobby.give_up(wish)
             self._leave(seated)
 
-    async def play(self, spec: MatchSpec, fence: int = 1, absent: Iterable[int] = ()) -> Record | Missing:
+    async def play(
+        self, spec: MatchSpec, fence: int = 1, absent: Iterable[int] = (), withhold_seed: bool = False
+    ) -> Record | Missing:
         """Play an attempt to its end. Raises Refusal when it is void."""
-        async with aclosing(self.run(spec, fence, absent)) as events:  # type: ignore[type-var]
+        async with aclosing(self.run(spec, fence, absent, withhold_seed)) as events:  # type: ignore[type-var]
             async for event in events:
-                if not isinstance(event, int):
+                if isinstance(event, Missing | Record):
                     return event
         raise AssertionError("an attempt ends with a record or with who is missing")
 
@@ -127,7 +141,7 @@ class Node:
             raise refusal
         running.drop(refusal)
 
-    def _seat(self, spec: MatchSpec, fence: int, absent: frozenset[int], seated: list[Match]) -> bool:
+    def _seat(self, spec: MatchSpec, absent: frozenset[int], make: MakeMatch, seated: list[Match]) -> bool:
         """Take a slot and a place for every seat, all or nothing."""
         if sum(not match.done.done() for match in self.matches.values()) >= self.config.slots:
             return False
@@ -137,8 +151,7 @@ class Node:
             if placed is None:
                 return False
             who[seat] = placed
-        match = Match(spec, get_game(spec.ruleset.game), fence, who, self._limits, self._pulse)
-        self.matches[spec.match] = match
+        self.matches[spec.match] = match = make(who)
         seated.append(match)
         return True
 
@@ -229,7 +242,8 @@ class EngineServicer(EngineServiceServicer):
         try:
             self._check_key(context)
             spec = convert.read_spec(request)
-            async with aclosing(self._node.run(spec, request.fence, request.absent_seats)) as events:  # type: ignore[type-var]
+            run = self._node.run(spec, request.fence, request.absent_seats, request.withhold_seed)
+            async with aclosing(run) as events:  # type: ignore[type-var]
                 async for event in events:
                     yield _run_match_response(event)
         except FieldError as error:
@@ -255,8 +269,8 @@ class EngineServicer(EngineServiceServicer):
             raise Refusal("KEY_INVALID", f"metadata {KEY}: not the key of this installation; fix: use its secret")
 
 
-def _run_match_response(event: int | Missing | Record) -> engine_v1.RunMatchResponse:
-    if isinstance(event, int):
+def _run_match_response(event: int | Missing | Record | None) -> engine_v1.RunMatchResponse:
+    if event is None or isinstance(event, int):
         return convert.progress(event)
     return convert.missing(event.versions) if isinstance(event, Missing) else convert.finished(records.dumps(event))
 

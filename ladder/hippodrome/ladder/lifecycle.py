@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final, Literal, cast
 
-from sqlalchemy import ColumnElement, CursorResult, Result, Row, bindparam, delete, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, CursorResult, Result, Row, bindparam, delete, exists, func, insert, or_, select, update
 from sqlmodel import Session
 
 from hippodrome.engine.record import Record
@@ -38,6 +38,14 @@ RING_AGAIN: Final = 3.0
 _EVIDENCE: Final = 20_000
 _MATCH, _ATTEMPT, _RESULT = TABLES["match"], TABLES["attempt"], TABLES["result"]
 _TOURNAMENT, _LEASE = TABLES["tournament"], TABLES["lease"]
+_OTHER: Final = _MATCH.alias("other")
+_SHARED: Final = select(
+    exists().where(
+        _OTHER.c.tournament_id == bindparam("tournament"),
+        _OTHER.c.block == bindparam("its_block"),
+        _OTHER.c.id != bindparam("match"),
+    )
+)
 _IDLE: Final[dict[str, Any]] = {"owner": None, "lease_until": None, "dispatched_at": None}
 """What a match that nobody plays carries."""
 _THIS: Final = _MATCH.c.id == bindparam("match")
@@ -81,11 +89,13 @@ _END: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """The match is yours until the lease ends; `absent_seats` are judged disconnected if their bots are still not there."""
+    """The match is yours until the lease ends; `absent_seats` are judged disconnected if their bots are still not there.
+    `seed_shared`: other matches of its block have the same seed, so the bots may not be told it."""
 
     spec: MatchSpec
     fence: int
     absent_seats: tuple[int, ...]
+    seed_shared: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +126,7 @@ def claim(
     started = {"match_id": match_id, "fence": fence, "owner": owner, "started_at": now}
     session.execute(_START, started | {"reason": "", "evidence": "", "counted": False})
     spec = spec_of(session, row)
-    return Claim(spec, fence, _absent(row.waiting, spec, now, no_show))
+    return Claim(spec, fence, _absent(row.waiting, spec, now, no_show), _shares_seed(session, row))
 
 
 def heartbeat(session: Session, match_id: str, fence: int, moves: int, now: datetime) -> bool:
@@ -274,6 +284,11 @@ def _park(session: Session, match_id: str, strikes: int) -> None:
 def _absent(waiting: dict[str, str], spec: MatchSpec, now: datetime, no_show: float) -> tuple[int, ...]:
     late = {v for v, since in waiting.items() if (now - datetime.fromisoformat(since)).total_seconds() >= no_show}
     return tuple(number for number, seat in enumerate(spec.seats) if seat.version in late)
+
+
+def _shares_seed(session: Session, row: Row[Any]) -> bool:
+    asked = {"tournament": row.tournament_id, "its_block": row.block, "match": row.id}
+    return bool(session.execute(_SHARED, asked).scalar_one())
 
 
 def _mine(match_id: str, fence: int) -> tuple[ColumnElement[bool], ...]:

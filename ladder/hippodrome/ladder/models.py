@@ -32,6 +32,8 @@ SQLModel.metadata.naming_convention = {
 
 MATCH_STATES: Final = ("pending", "leased", "done", "parked", "cancelled")
 """`pending` waits for a worker, `leased` is being played, `parked` waits for an operator after too many failed attempts."""
+OPEN_STATES: Final = ("pending", "leased")
+"""Those of matches that workers will still play by themselves."""
 TOURNAMENT_STATES: Final = ("running", "finished", "cancelled")
 OUTCOMES: Final = ("completed", "void", "superseded", "lost")
 """How an attempt went: it gave the result; it was given up; another was made meanwhile; its worker was not heard of again."""
@@ -152,6 +154,7 @@ class Match(SQLModel, table=True):
     __table_args__ = (
         UniqueConstraint("tournament_id", "number"),
         Index(None, "tournament_id", "state"),
+        Index(None, "tournament_id", "block"),
         Index(None, "state", "number", "id"),
         _one_of("state", MATCH_STATES),
     )

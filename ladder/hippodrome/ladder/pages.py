@@ -165,7 +165,8 @@ class AttemptInfo:
 
 @dataclass(frozen=True, slots=True)
 class MatchPage:
-    """A match. `state`: pending, running, done, parked or cancelled. `waiting`: versions that are not there -> since when."""
+    """A match. `state`: pending, running, done, parked or cancelled. `waiting`: versions that are not there -> since when.
+    `block_open`: how many matches of its block are still to be played, this one included: they have the same seed."""
 
     name: str
     tournament: str
@@ -185,3 +186,17 @@ class MatchPage:
     waiting: dict[str, str]
     end_time: datetime | None
     commitment: str
+    block_open: int
+
+    @property
+    def published(self) -> bool:
+        """Whether its record, with moves, chance and seed, may be read."""
+        return self.state == "done" and not self.block_open
+
+    @property
+    def block_waits(self) -> str:
+        """For what the record of a match that is done waits, as a clause; empty once it is published."""
+        if not self.block_open:
+            return ""
+        subject = "1 match of its block is" if self.block_open == 1 else f"{self.block_open} matches of its block are"
+        return f"{subject} still to be played"

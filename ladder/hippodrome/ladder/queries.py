@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import gzip
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Row, select, tuple_
+from sqlalchemy import ColumnElement, Row, func, select, tuple_
 from sqlmodel import Session
 
 from hippodrome.engine.chance import commitment
@@ -15,7 +15,7 @@ from hippodrome.engine.errors import FieldError
 from hippodrome.engine.game import did_you_mean
 from hippodrome.ladder import bots, ids, paging, standings, tournaments
 from hippodrome.ladder.errors import NotFound, WrongState
-from hippodrome.ladder.models import TABLES, Tournament, key
+from hippodrome.ladder.models import OPEN_STATES, TABLES, Tournament, key
 from hippodrome.ladder.pages import (
     AttemptInfo,
     BotPage,
@@ -196,12 +196,15 @@ def attempts(session: Session, name: str) -> list[AttemptInfo]:
 
 
 def record_text(session: Session, name: str) -> str:
-    """The record of a finished match in its text form. Raises NotFound; WrongState while it has no result."""
+    """The record of a match in its text form. Raises NotFound; WrongState while it has no result, or a match of its block is
+    still to be played: it would be dealt the same cards."""
     page = match(session, name)
     asked = select(_RESULT.c.record).where(_RESULT.c.match_id == ids.parse_match(name))
     stored = session.execute(asked).scalar_one_or_none()
     if stored is None:
         raise WrongState("name", f"{page.name} is {page.state}", "its record is there when it is done")
+    if not page.published:
+        raise WrongState("name", f"{page.name} is done, but {page.block_waits}", "its record is published with its block")
     return gzip.decompress(stored).decode("ascii")
 
 
@@ -300,7 +303,7 @@ def _row_state(state: str) -> str:
 
 
 def _match_pages(session: Session, match_ids: Sequence[str]) -> list[MatchPage]:
-    """The pages of these matches, in this order, in two statements."""
+    """The pages of these matches, in this order, in three statements."""
     seats: dict[str, list[SeatInfo]] = defaultdict(list)
     sat = (
         select(_SEAT.c.match_id, _BOT.c.name, _VERSION.c.number)
@@ -316,11 +319,20 @@ def _match_pages(session: Session, match_ids: Sequence[str]) -> list[MatchPage]:
         .select_from(_MATCH.join(_TOURNAMENT).outerjoin(_RESULT, _RESULT.c.match_id == _MATCH.c.id))
         .where(_MATCH.c.id.in_(match_ids))
     )
-    pages = {row.id: _match_page(row, seats[row.id]) for row in session.execute(asked)}
+    rows = session.execute(asked).all()
+    still = _open_in_blocks(session, {(row.tournament_id, row.block) for row in rows})
+    pages = {row.id: _match_page(row, seats[row.id], still.get((row.tournament_id, row.block), 0)) for row in rows}
     return [pages[match_id] for match_id in match_ids if match_id in pages]
 
 
-def _match_page(row: Row[Any], seats: Sequence[SeatInfo]) -> MatchPage:
+def _open_in_blocks(session: Session, blocks: Collection[tuple[int, int]]) -> dict[tuple[int, int], int]:
+    """(tournament, block) -> how many of its matches will still be played, for those that have any."""
+    block = (_MATCH.c.tournament_id, _MATCH.c.block)
+    asked = select(*block, func.count()).where(tuple_(*block).in_(blocks), _MATCH.c.state.in_(OPEN_STATES)).group_by(*block)
+    return {(tournament, number): count for tournament, number, count in session.execute(asked)}
+
+
+def _match_page(row: Row[Any], seats: Sequence[SeatInfo], block_open: int) -> MatchPage:
     return MatchPage(
         name=ids.match_name(row.id),
         tournament=ids.tournament_name(row.tournament),
@@ -340,4 +352,5 @@ def _match_page(row: Row[Any], seats: Sequence[SeatInfo]) -> MatchPage:
         waiting=row.waiting,
         end_time=row.ended_at,
         commitment=commitment(row.seed),
+        block_open=block_open,
     )

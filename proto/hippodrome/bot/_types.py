@@ -53,7 +53,8 @@ class MatchInfo:
 class MatchResult:
     """How a match ended for this bot. `ending` is `rules`, `illegal_move`, `timeout`, `crash`, `disconnect`, `infrastructure`
     (says nothing about the bots; played again) or `lost` (the service forgot the match). `places` by seat, 1 is best, equal
-    numbers share, empty after the last two; `scores` by seat, empty when the rules did not count; `seed` in hex or empty."""
+    numbers share, empty after the last two; `scores` by seat, empty when the rules did not count; `seed` in hex, empty
+    when the match goes on without this bot, or when other matches have the same seed: then it is in the record, later."""
 
     match: str
     seat: int

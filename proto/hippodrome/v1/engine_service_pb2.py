@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from hippodrome.v1 import match_pb2 as hippodrome_dot_v1_dot_match__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"hippodrome/v1/engine_service.proto\x12\rhippodrome.v1\x1a\x19hippodrome/v1/match.proto\"\xc7\x01\n\x0fRunMatchRequest\x12\r\n\x05match\x18\x01 \x01(\t\x12\r\n\x05\x66\x65nce\x18\x02 \x01(\r\x12\x0f\n\x07ruleset\x18\x03 \x01(\t\x12&\n\x05seats\x18\x04 \x03(\x0b\x32\x17.hippodrome.v1.SeatInfo\x12)\n\x05\x63lock\x18\x05 \x01(\x0b\x32\x1a.hippodrome.v1.TimeControl\x12\x0e\n\x06policy\x18\x06 \x01(\t\x12\x0c\n\x04seed\x18\x07 \x01(\x0c\x12\x14\n\x0c\x61\x62sent_seats\x18\x08 \x03(\r\"\xae\x01\n\x10RunMatchResponse\x12\x30\n\x08progress\x18\x01 \x01(\x0b\x32\x1c.hippodrome.v1.MatchProgressH\x00\x12\x30\n\x08\x66inished\x18\x02 \x01(\x0b\x32\x1c.hippodrome.v1.MatchFinishedH\x00\x12-\n\x07missing\x18\x03 \x01(\x0b\x32\x1a.hippodrome.v1.BotsMissingH\x00\x42\x07\n\x05\x65vent\"\x1e\n\rMatchProgress\x12\r\n\x05moves\x18\x01 \x01(\r\"\x1f\n\rMatchFinished\x12\x0e\n\x06record\x18\x01 \x01(\x0c\"#\n\x0b\x42otsMissing\x12\x14\n\x0c\x62ot_versions\x18\x01 \x03(\t\"\x10\n\x0eGetNodeRequest\"U\n\x0fGetNodeResponse\x12\x0c\n\x04node\x18\x01 \x01(\t\x12\r\n\x05slots\x18\x02 \x01(\r\x12\x0f\n\x07running\x18\x03 \x01(\r\x12\x14\n\x0c\x62ot_versions\x18\x04 \x03(\t2\xa8\x01\n\rEngineService\x12M\n\x08RunMatch\x12\x1e.hippodrome.v1.RunMatchRequest\x1a\x1f.hippodrome.v1.RunMatchResponse0\x01\x12H\n\x07GetNode\x12\x1d.hippodrome.v1.GetNodeRequest\x1a\x1e.hippodrome.v1.GetNodeResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"hippodrome/v1/engine_service.proto\x12\rhippodrome.v1\x1a\x19hippodrome/v1/match.proto\"\xde\x01\n\x0fRunMatchRequest\x12\r\n\x05match\x18\x01 \x01(\t\x12\r\n\x05\x66\x65nce\x18\x02 \x01(\r\x12\x0f\n\x07ruleset\x18\x03 \x01(\t\x12&\n\x05seats\x18\x04 \x03(\x0b\x32\x17.hippodrome.v1.SeatInfo\x12)\n\x05\x63lock\x18\x05 \x01(\x0b\x32\x1a.hippodrome.v1.TimeControl\x12\x0e\n\x06policy\x18\x06 \x01(\t\x12\x0c\n\x04seed\x18\x07 \x01(\x0c\x12\x14\n\x0c\x61\x62sent_seats\x18\x08 \x03(\r\x12\x15\n\rwithhold_seed\x18\t \x01(\x08\"\xae\x01\n\x10RunMatchResponse\x12\x30\n\x08progress\x18\x01 \x01(\x0b\x32\x1c.hippodrome.v1.MatchProgressH\x00\x12\x30\n\x08\x66inished\x18\x02 \x01(\x0b\x32\x1c.hippodrome.v1.MatchFinishedH\x00\x12-\n\x07missing\x18\x03 \x01(\x0b\x32\x1a.hippodrome.v1.BotsMissingH\x00\x42\x07\n\x05\x65vent\"-\n\rMatchProgress\x12\r\n\x05moves\x18\x01 \x01(\r\x12\r\n\x05\x62\x65gun\x18\x02 \x01(\x08\"\x1f\n\rMatchFinished\x12\x0e\n\x06record\x18\x01 \x01(\x0c\"#\n\x0b\x42otsMissing\x12\x14\n\x0c\x62ot_versions\x18\x01 \x03(\t\"\x10\n\x0eGetNodeRequest\"U\n\x0fGetNodeResponse\x12\x0c\n\x04node\x18\x01 \x01(\t\x12\r\n\x05slots\x18\x02 \x01(\r\x12\x0f\n\x07running\x18\x03 \x01(\r\x12\x14\n\x0c\x62ot_versions\x18\x04 \x03(\t2\xa8\x01\n\rEngineService\x12M\n\x08RunMatch\x12\x1e.hippodrome.v1.RunMatchRequest\x1a\x1f.hippodrome.v1.RunMatchResponse0\x01\x12H\n\x07GetNode\x12\x1d.hippodrome.v1.GetNodeRequest\x1a\x1e.hippodrome.v1.GetNodeResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -33,19 +33,19 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'hippodrome.v1.engine_servic
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_RUNMATCHREQUEST']._serialized_start=81
-  _globals['_RUNMATCHREQUEST']._serialized_end=280
-  _globals['_RUNMATCHRESPONSE']._serialized_start=283
-  _globals['_RUNMATCHRESPONSE']._serialized_end=457
-  _globals['_MATCHPROGRESS']._serialized_start=459
-  _globals['_MATCHPROGRESS']._serialized_end=489
-  _globals['_MATCHFINISHED']._serialized_start=491
-  _globals['_MATCHFINISHED']._serialized_end=522
-  _globals['_BOTSMISSING']._serialized_start=524
-  _globals['_BOTSMISSING']._serialized_end=559
-  _globals['_GETNODEREQUEST']._serialized_start=561
-  _globals['_GETNODEREQUEST']._serialized_end=577
-  _globals['_GETNODERESPONSE']._serialized_start=579
-  _globals['_GETNODERESPONSE']._serialized_end=664
-  _globals['_ENGINESERVICE']._serialized_start=667
-  _globals['_ENGINESERVICE']._serialized_end=835
+  _globals['_RUNMATCHREQUEST']._serialized_end=303
+  _globals['_RUNMATCHRESPONSE']._serialized_start=306
+  _globals['_RUNMATCHRESPONSE']._serialized_end=480
+  _globals['_MATCHPROGRESS']._serialized_start=482
+  _globals['_MATCHPROGRESS']._serialized_end=527
+  _globals['_MATCHFINISHED']._serialized_start=529
+  _globals['_MATCHFINISHED']._serialized_end=560
+  _globals['_BOTSMISSING']._serialized_start=562
+  _globals['_BOTSMISSING']._serialized_end=597
+  _globals['_GETNODEREQUEST']._serialized_start=599
+  _globals['_GETNODEREQUEST']._serialized_end=615
+  _globals['_GETNODERESPONSE']._serialized_start=617
+  _globals['_GETNODERESPONSE']._serialized_end=702
+  _globals['_ENGINESERVICE']._serialized_start=705
+  _globals['_ENGINESERVICE']._serialized_end=873
 # @@protoc_insertion_point(module_scope)

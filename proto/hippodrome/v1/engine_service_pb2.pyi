@@ -33,6 +33,7 @@ class RunMatchRequest(_message.Message):
     POLICY_FIELD_NUMBER: _builtins.int
     SEED_FIELD_NUMBER: _builtins.int
     ABSENT_SEATS_FIELD_NUMBER: _builtins.int
+    WITHHOLD_SEED_FIELD_NUMBER: _builtins.int
     match: _builtins.str
     """The match, for example "matches/m7qk2"."""
     fence: _builtins.int
@@ -43,6 +44,8 @@ class RunMatchRequest(_message.Message):
     """The policy in text form: "forfeit", "retry:2" or "substitute:3"."""
     seed: _builtins.bytes
     """32 bytes."""
+    withhold_seed: _builtins.bool
+    """Keep the seed out of `match_ended`, because other matches are played with it too."""
     @_builtins.property
     def seats(self) -> _containers.RepeatedCompositeFieldContainer[_match_pb2.SeatInfo]:
         """Who sits where."""
@@ -66,10 +69,11 @@ class RunMatchRequest(_message.Message):
         policy: _builtins.str = ...,
         seed: _builtins.bytes = ...,
         absent_seats: _abc.Iterable[_builtins.int] | None = ...,
+        withhold_seed: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["clock", b"clock"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["absent_seats", b"absent_seats", "clock", b"clock", "fence", b"fence", "match", b"match", "policy", b"policy", "ruleset", b"ruleset", "seats", b"seats", "seed", b"seed"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["absent_seats", b"absent_seats", "clock", b"clock", "fence", b"fence", "match", b"match", "policy", b"policy", "ruleset", b"ruleset", "seats", b"seats", "seed", b"seed", "withhold_seed", b"withhold_seed"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -120,16 +124,20 @@ class MatchProgress(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     MOVES_FIELD_NUMBER: _builtins.int
+    BEGUN_FIELD_NUMBER: _builtins.int
     moves: _builtins.int
     """The number of decisions made."""
+    begun: _builtins.bool
+    """Whether the bots are seated and the match is dealt, or about to be; before that the node looks for the bots."""
     def __init__(
         self,
         *,
         moves: _builtins.int = ...,
+        begun: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["moves", b"moves"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["begun", b"begun", "moves", b"moves"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -26,7 +26,7 @@ from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__
 from hippodrome.v1 import match_pb2 as hippodrome_dot_v1_dot_match__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n!hippodrome/v1/match_service.proto\x12\rhippodrome.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x19hippodrome/v1/match.proto\"\xba\x05\n\x05Match\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x12\n\ntournament\x18\x02 \x01(\t\x12\x0f\n\x07ruleset\x18\x03 \x01(\t\x12&\n\x05seats\x18\x04 \x03(\x0b\x32\x17.hippodrome.v1.SeatInfo\x12)\n\x05state\x18\x05 \x01(\x0e\x32\x1a.hippodrome.v1.Match.State\x12\x0e\n\x06\x65nding\x18\x06 \x01(\t\x12\x0e\n\x06reason\x18\x07 \x01(\t\x12\x0e\n\x06places\x18\x08 \x03(\r\x12\x0e\n\x06scores\x18\t \x03(\x11\x12\r\n\x05moves\x18\n \x01(\r\x12\x10\n\x08\x61ttempts\x18\x0b \x01(\r\x12,\n\x08\x65nd_time\x18\x0c \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x12\n\ncommitment\x18\r \x01(\t\x12\x13\n\x06number\x18\x0e \x01(\rH\x00\x88\x01\x01\x12\x12\n\x05\x62lock\x18\x0f \x01(\rH\x01\x88\x01\x01\x12\x15\n\x08rotation\x18\x10 \x01(\rH\x02\x88\x01\x01\x12)\n\x06\x66\x61ults\x18\x11 \x03(\x0b\x32\x19.hippodrome.v1.MatchFault\x12\x32\n\x07waiting\x18\x12 \x03(\x0b\x32!.hippodrome.v1.Match.WaitingEntry\x1aJ\n\x0cWaitingEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12)\n\x05value\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp:\x02\x38\x01\"{\n\x05State\x12\x15\n\x11STATE_UNSPECIFIED\x10\x00\x12\x11\n\rSTATE_PENDING\x10\x01\x12\x11\n\rSTATE_RUNNING\x10\x02\x12\x0e\n\nSTATE_DONE\x10\x03\x12\x10\n\x0cSTATE_PARKED\x10\x04\x12\x13\n\x0fSTATE_CANCELLED\x10\x05\x42\t\n\x07_numberB\x08\n\x06_blockB\x0b\n\t_rotation\"X\n\nMatchFault\x12\x11\n\x04seat\x18\x01 \x01(\rH\x00\x88\x01\x01\x12\x10\n\x08\x64\x65\x63ision\x18\x02 \x01(\r\x12\x0c\n\x04kind\x18\x03 \x01(\t\x12\x0e\n\x06reason\x18\x04 \x01(\tB\x07\n\x05_seat\"\x1f\n\x0fGetMatchRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"7\n\x10GetMatchResponse\x12#\n\x05match\x18\x01 \x01(\x0b\x32\x14.hippodrome.v1.Match\"\\\n\x12ListMatchesRequest\x12\x12\n\ntournament\x18\x01 \x01(\t\x12\x0b\n\x03\x62ot\x18\x02 \x01(\t\x12\x11\n\tpage_size\x18\x03 \x01(\x05\x12\x12\n\npage_token\x18\x04 \x01(\t\"U\n\x13ListMatchesResponse\x12%\n\x07matches\x18\x01 \x03(\x0b\x32\x14.hippodrome.v1.Match\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"%\n\x15GetMatchRecordRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"(\n\x16GetMatchRecordResponse\x12\x0e\n\x06record\x18\x01 \x01(\x0c\x32\x90\x02\n\x0cMatchService\x12K\n\x08GetMatch\x12\x1e.hippodrome.v1.GetMatchRequest\x1a\x1f.hippodrome.v1.GetMatchResponse\x12T\n\x0bListMatches\x12!.hippodrome.v1.ListMatchesRequest\x1a\".hippodrome.v1.ListMatchesResponse\x12]\n\x0eGetMatchRecord\x12$.hippodrome.v1.GetMatchRecordRequest\x1a%.hippodrome.v1.GetMatchRecordResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n!hippodrome/v1/match_service.proto\x12\rhippodrome.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x19hippodrome/v1/match.proto\"\xe2\x05\n\x05Match\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x12\n\ntournament\x18\x02 \x01(\t\x12\x0f\n\x07ruleset\x18\x03 \x01(\t\x12&\n\x05seats\x18\x04 \x03(\x0b\x32\x17.hippodrome.v1.SeatInfo\x12)\n\x05state\x18\x05 \x01(\x0e\x32\x1a.hippodrome.v1.Match.State\x12\x0e\n\x06\x65nding\x18\x06 \x01(\t\x12\x0e\n\x06reason\x18\x07 \x01(\t\x12\x0e\n\x06places\x18\x08 \x03(\r\x12\x0e\n\x06scores\x18\t \x03(\x11\x12\r\n\x05moves\x18\n \x01(\r\x12\x10\n\x08\x61ttempts\x18\x0b \x01(\r\x12,\n\x08\x65nd_time\x18\x0c \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x12\n\ncommitment\x18\r \x01(\t\x12\x13\n\x06number\x18\x0e \x01(\rH\x00\x88\x01\x01\x12\x12\n\x05\x62lock\x18\x0f \x01(\rH\x01\x88\x01\x01\x12\x15\n\x08rotation\x18\x10 \x01(\rH\x02\x88\x01\x01\x12)\n\x06\x66\x61ults\x18\x11 \x03(\x0b\x32\x19.hippodrome.v1.MatchFault\x12\x32\n\x07waiting\x18\x12 \x03(\x0b\x32!.hippodrome.v1.Match.WaitingEntry\x12\x17\n\nblock_open\x18\x13 \x01(\rH\x03\x88\x01\x01\x1aJ\n\x0cWaitingEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12)\n\x05value\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp:\x02\x38\x01\"{\n\x05State\x12\x15\n\x11STATE_UNSPECIFIED\x10\x00\x12\x11\n\rSTATE_PENDING\x10\x01\x12\x11\n\rSTATE_RUNNING\x10\x02\x12\x0e\n\nSTATE_DONE\x10\x03\x12\x10\n\x0cSTATE_PARKED\x10\x04\x12\x13\n\x0fSTATE_CANCELLED\x10\x05\x42\t\n\x07_numberB\x08\n\x06_blockB\x0b\n\t_rotationB\r\n\x0b_block_open\"X\n\nMatchFault\x12\x11\n\x04seat\x18\x01 \x01(\rH\x00\x88\x01\x01\x12\x10\n\x08\x64\x65\x63ision\x18\x02 \x01(\r\x12\x0c\n\x04kind\x18\x03 \x01(\t\x12\x0e\n\x06reason\x18\x04 \x01(\tB\x07\n\x05_seat\"\x1f\n\x0fGetMatchRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"7\n\x10GetMatchResponse\x12#\n\x05match\x18\x01 \x01(\x0b\x32\x14.hippodrome.v1.Match\"\\\n\x12ListMatchesRequest\x12\x12\n\ntournament\x18\x01 \x01(\t\x12\x0b\n\x03\x62ot\x18\x02 \x01(\t\x12\x11\n\tpage_size\x18\x03 \x01(\x05\x12\x12\n\npage_token\x18\x04 \x01(\t\"U\n\x13ListMatchesResponse\x12%\n\x07matches\x18\x01 \x03(\x0b\x32\x14.hippodrome.v1.Match\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"%\n\x15GetMatchRecordRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"(\n\x16GetMatchRecordResponse\x12\x0e\n\x06record\x18\x01 \x01(\x0c\x32\x90\x02\n\x0cMatchService\x12K\n\x08GetMatch\x12\x1e.hippodrome.v1.GetMatchRequest\x1a\x1f.hippodrome.v1.GetMatchResponse\x12T\n\x0bListMatches\x12!.hippodrome.v1.ListMatchesRequest\x1a\".hippodrome.v1.ListMatchesResponse\x12]\n\x0eGetMatchRecord\x12$.hippodrome.v1.GetMatchRecordRequest\x1a%.hippodrome.v1.GetMatchRecordResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -36,25 +36,25 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_MATCH_WAITINGENTRY']._loaded_options = None
   _globals['_MATCH_WAITINGENTRY']._serialized_options = b'8\001'
   _globals['_MATCH']._serialized_start=113
-  _globals['_MATCH']._serialized_end=811
-  _globals['_MATCH_WAITINGENTRY']._serialized_start=578
-  _globals['_MATCH_WAITINGENTRY']._serialized_end=652
-  _globals['_MATCH_STATE']._serialized_start=654
-  _globals['_MATCH_STATE']._serialized_end=777
-  _globals['_MATCHFAULT']._serialized_start=813
-  _globals['_MATCHFAULT']._serialized_end=901
-  _globals['_GETMATCHREQUEST']._serialized_start=903
-  _globals['_GETMATCHREQUEST']._serialized_end=934
-  _globals['_GETMATCHRESPONSE']._serialized_start=936
-  _globals['_GETMATCHRESPONSE']._serialized_end=991
-  _globals['_LISTMATCHESREQUEST']._serialized_start=993
-  _globals['_LISTMATCHESREQUEST']._serialized_end=1085
-  _globals['_LISTMATCHESRESPONSE']._serialized_start=1087
-  _globals['_LISTMATCHESRESPONSE']._serialized_end=1172
-  _globals['_GETMATCHRECORDREQUEST']._serialized_start=1174
-  _globals['_GETMATCHRECORDREQUEST']._serialized_end=1211
-  _globals['_GETMATCHRECORDRESPONSE']._serialized_start=1213
-  _globals['_GETMATCHRECORDRESPONSE']._serialized_end=1253
-  _globals['_MATCHSERVICE']._serialized_start=1256
-  _globals['_MATCHSERVICE']._serialized_end=1528
+  _globals['_MATCH']._serialized_end=851
+  _globals['_MATCH_WAITINGENTRY']._serialized_start=603
+  _globals['_MATCH_WAITINGENTRY']._serialized_end=677
+  _globals['_MATCH_STATE']._serialized_start=679
+  _globals['_MATCH_STATE']._serialized_end=802
+  _globals['_MATCHFAULT']._serialized_start=853
+  _globals['_MATCHFAULT']._serialized_end=941
+  _globals['_GETMATCHREQUEST']._serialized_start=943
+  _globals['_GETMATCHREQUEST']._serialized_end=974
+  _globals['_GETMATCHRESPONSE']._serialized_start=976
+  _globals['_GETMATCHRESPONSE']._serialized_end=1031
+  _globals['_LISTMATCHESREQUEST']._serialized_start=1033
+  _globals['_LISTMATCHESREQUEST']._serialized_end=1125
+  _globals['_LISTMATCHESRESPONSE']._serialized_start=1127
+  _globals['_LISTMATCHESRESPONSE']._serialized_end=1212
+  _globals['_GETMATCHRECORDREQUEST']._serialized_start=1214
+  _globals['_GETMATCHRECORDREQUEST']._serialized_end=1251
+  _globals['_GETMATCHRECORDRESPONSE']._serialized_start=1253
+  _globals['_GETMATCHRECORDRESPONSE']._serialized_end=1293
+  _globals['_MATCHSERVICE']._serialized_start=1296
+  _globals['_MATCHSERVICE']._serialized_end=1568
 # @@protoc_insertion_point(module_scope)

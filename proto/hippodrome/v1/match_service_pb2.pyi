@@ -101,6 +101,7 @@ class Match(_message.Message):
     ROTATION_FIELD_NUMBER: _builtins.int
     FAULTS_FIELD_NUMBER: _builtins.int
     WAITING_FIELD_NUMBER: _builtins.int
+    BLOCK_OPEN_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """For example "matches/m7qk2"."""
     tournament: _builtins.str
@@ -125,6 +126,10 @@ class Match(_message.Message):
     """Its block in the schedule, from 0: matches of one block share a seed."""
     rotation: _builtins.int
     """By how many places the entries of its block are rotated, from 0."""
+    block_open: _builtins.int
+    """How many matches of its block are still to be played, this one included. They are played with the same seed, so records,
+    with moves, chance and seed, are published when none is open any more.
+    """
     @_builtins.property
     def seats(self) -> _containers.RepeatedCompositeFieldContainer[_match_pb2.SeatInfo]:
         """Who sits where."""
@@ -170,19 +175,24 @@ class Match(_message.Message):
         rotation: _builtins.int | None = ...,
         faults: _abc.Iterable[Global___MatchFault] | None = ...,
         waiting: _abc.Mapping[_builtins.str, _timestamp_pb2.Timestamp] | None = ...,
+        block_open: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_block", b"_block", "_number", b"_number", "_rotation", b"_rotation", "block", b"block", "end_time", b"end_time", "number", b"number", "rotation", b"rotation"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_block", b"_block", "_block_open", b"_block_open", "_number", b"_number", "_rotation", b"_rotation", "block", b"block", "block_open", b"block_open", "end_time", b"end_time", "number", b"number", "rotation", b"rotation"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_block", b"_block", "_number", b"_number", "_rotation", b"_rotation", "attempts", b"attempts", "block", b"block", "commitment", b"commitment", "end_time", b"end_time", "ending", b"ending", "faults", b"faults", "moves", b"moves", "name", b"name", "number", b"number", "places", b"places", "reason", b"reason", "rotation", b"rotation", "ruleset", b"ruleset", "scores", b"scores", "seats", b"seats", "state", b"state", "tournament", b"tournament", "waiting", b"waiting"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_block", b"_block", "_block_open", b"_block_open", "_number", b"_number", "_rotation", b"_rotation", "attempts", b"attempts", "block", b"block", "block_open", b"block_open", "commitment", b"commitment", "end_time", b"end_time", "ending", b"ending", "faults", b"faults", "moves", b"moves", "name", b"name", "number", b"number", "places", b"places", "reason", b"reason", "rotation", b"rotation", "ruleset", b"ruleset", "scores", b"scores", "seats", b"seats", "state", b"state", "tournament", b"tournament", "waiting", b"waiting"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__block: _TypeAlias = _typing.Literal["block"]  # noqa: Y015
     _WhichOneofArgType__block: _TypeAlias = _typing.Literal["_block", b"_block"]  # noqa: Y015
+    _WhichOneofReturnType__block_open: _TypeAlias = _typing.Literal["block_open"]  # noqa: Y015
+    _WhichOneofArgType__block_open: _TypeAlias = _typing.Literal["_block_open", b"_block_open"]  # noqa: Y015
     _WhichOneofReturnType__number: _TypeAlias = _typing.Literal["number"]  # noqa: Y015
     _WhichOneofArgType__number: _TypeAlias = _typing.Literal["_number", b"_number"]  # noqa: Y015
     _WhichOneofReturnType__rotation: _TypeAlias = _typing.Literal["rotation"]  # noqa: Y015
     _WhichOneofArgType__rotation: _TypeAlias = _typing.Literal["_rotation", b"_rotation"]  # noqa: Y015
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__block) -> _WhichOneofReturnType__block | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__block_open) -> _WhichOneofReturnType__block_open | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__number) -> _WhichOneofReturnType__number | None: ...
     @_typing.overload

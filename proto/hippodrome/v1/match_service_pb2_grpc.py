@@ -71,7 +71,7 @@ class MatchServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def GetMatchRecord(self, request, context):
-        """The record of a finished match in its text form.
+        """The record of a match in its text form, once no match of its block is open.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -327,7 +327,7 @@ class MatchStarted(_message.Message):
     seat: _builtins.int
     """The place at the table, from 0."""
     commitment: _builtins.str
-    """SHA-256 of the seed in hex; the seed itself follows in `match_ended`."""
+    """SHA-256 of the seed in hex; the seed itself is published when no other match is to be played with it."""
     bot_seed: _builtins.str
     """For the bot's own random choices: the same in each replay of the match, different for each seat."""
     @_builtins.property
@@ -508,7 +508,9 @@ class MatchEnded(_message.Message):
     reason: _builtins.str
     """The ending in one sentence."""
     seed: _builtins.str
-    """The seed in hex, so that the commitment can be checked; empty while the match goes on without this bot."""
+    """The seed in hex, so that the commitment can be checked. Empty while the match goes on without this bot, and when other
+    matches are played with the same seed (a block): then it is in the record, published when the last of them has ended.
+    """
     @_builtins.property
     def places(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """Places by seat, 1 is best, equal numbers share; empty after "infrastructure"."""

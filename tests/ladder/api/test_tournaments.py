@@ -114,7 +114,7 @@ async def test_a_watcher_of_nothing_is_told_so_and_one_of_a_closing_server_is_le
     assert await stream.read() is grpc.aio.EOF
 
 
-async def test_the_record_and_the_seed_in_it_are_told_only_after_the_match(api: Any, club: Any, make_record: Any) -> None:
+async def test_the_record_and_the_seed_in_it_are_told_only_after_the_block(api: Any, club: Any, make_record: Any) -> None:
     await api.call(api.tournaments.CreateTournament, asked(seed="quite secret"), by="ada")
     listed = (await api.call(api.matches.ListMatches, match_service_pb2.ListMatchesRequest(tournament="autumn"))).matches
     first = min(listed, key=lambda match: match.number)
@@ -126,6 +126,13 @@ async def test_the_record_and_the_seed_in_it_are_told_only_after_the_match(api: 
     refused = await api.refused(api.matches.GetMatchRecord, wanted, by="root")
     assert (refused.code, refused.reason) == (grpc.StatusCode.FAILED_PRECONDITION, "WRONG_STATE")
     club.finish(first.name.removeprefix("matches/"), claimed.fence, make_record(claimed.spec))
+    done = (await api.call(api.matches.GetMatch, match_service_pb2.GetMatchRequest(name=first.name))).match
+    assert (done.state, done.ending, done.block_open) == (match_service_pb2.Match.STATE_DONE, "rules", 1)
+    assert claimed.spec.seed not in done.SerializeToString()
+    refused = await api.refused(api.matches.GetMatchRecord, wanted, by="root")
+    assert refused.reason == "WRONG_STATE"
+    assert f"{first.name} is done, but 1 match of its block is still to be played; fix: its record is" in refused.message
+    club.play_all()
     record = loads((await api.call(api.matches.GetMatchRecord, wanted)).record.decode())
     assert record.closing["seed"] == claimed.spec.seed.hex()
     assert record.header["commitment"] == first.commitment

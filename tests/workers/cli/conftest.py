@@ -85,7 +85,7 @@ def fill(database: Database) -> dict[str, str]:
     _plan(database, "spring", "antiquity-2p", "quokka", "wombat", "dingo", blocks=2)
     _play_due(database, keep_open=0)
     _plan(database, "summer", "antiquity-2p", "quokka", "wombat", blocks=2)
-    _play_due(database, keep_open=2)
+    _play_due(database, keep_open=1)
     _plan(database, "autumn", "antiquity-3p", "quokka", "wombat", "dingo")
     with database.write() as session:
         tournaments.cancel(session, "autumn")

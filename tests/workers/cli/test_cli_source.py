@@ -93,7 +93,7 @@ def test_a_ladder_row_tells_rating_interval_and_how_many_matches(cli: Any) -> No
     rows = cli("ladder", "antiquity-2p", "--json").json["rows"]
     assert [set(row) for row in rows] == [ROW] * 3
     assert {row["bot"] for row in rows} == {"bots/quokka", "bots/wombat", "bots/dingo"}
-    assert sum(row["matches"] for row in rows) == 2 * (14 - 4), "the 4 matches between bots of one owner are not rated"
+    assert sum(row["matches"] for row in rows) == 2 * (15 - 4), "the 4 matches between bots of one owner are not rated"
     text = cli("ladder", "antiquity-2p").out
     assert "± 95%" in text
     assert f"{rows[0]['rating']:.0f}" in text
@@ -143,6 +143,21 @@ def test_a_match_that_is_not_done_shows_progress_and_no_board(cli: Any) -> None:
         assert refused.code == 2
         assert "there is no board to show" in refused.err
     assert cli("match", "export", match).code == 2
+
+
+@pytest.mark.usefixtures("source")
+def test_a_match_whose_block_goes_on_shows_its_result_and_no_board(cli: Any) -> None:
+    listed = _matches(cli, "--tournament", "summer")
+    match = next(m for m in listed if m["state"] == "done" and m["block_open"])["name"]
+    shown = cli("match", "show", match)
+    assert "ended: rules: " in shown.out
+    assert "its record is published with its block: 1 match of its block is still to be played" in " ".join(shown.out.split())
+    assert max(map(len, shown.out.splitlines())) <= 80
+    assert cli("match", "show", match, "--json").json["match"]["places"]
+    refused = cli("match", "show", match, "--ply", "1")
+    assert (refused.code, "is done, but 1 match of its block is still to be played" in refused.err) == (2, True)
+    refused = cli("match", "export", match)
+    assert (refused.code, "its record is published with its block" in refused.err) == (2, True)
 
 
 @pytest.mark.usefixtures("source")

@@ -11,22 +11,24 @@ from google.protobuf.duration_pb2 import Duration
 
 from hippodrome.engine.clock import TimeControl
 from hippodrome.engine.errors import RecordError
-from hippodrome.engine.referee import MatchSpec
+from hippodrome.ladder.lifecycle import Claim
 from hippodrome.v1 import engine_service_pb2 as v1
 from hippodrome.v1 import errors_pb2, match_pb2
 
 
-def run_request(spec: MatchSpec, fence: int, absent_seats: tuple[int, ...]) -> v1.RunMatchRequest:
+def run_request(claim: Claim) -> v1.RunMatchRequest:
     """The request to play one attempt."""
+    spec = claim.spec
     return v1.RunMatchRequest(
         match=spec.match,
-        fence=fence,
+        fence=claim.fence,
         ruleset=str(spec.ruleset),
         seats=[match_pb2.SeatInfo(bot=seat.bot, bot_version=seat.version) for seat in spec.seats],
         clock=_clock(spec.clock),
         policy=str(spec.policy),
         seed=spec.seed,
-        absent_seats=absent_seats,
+        absent_seats=claim.absent_seats,
+        withhold_seed=claim.seed_shared,
     )
 
 
@@ -48,9 +50,10 @@ def _duration(microseconds: int) -> Duration:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The attempt goes on; `moves` decisions are made."""
+    """The attempt goes on; `moves` decisions are made. Until it has `begun` the node looks for its bots."""
 
     moves: int
+    begun: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +87,7 @@ def read_event(message: v1.RunMatchResponse) -> Event:
     """The event of a message. Raises RecordError when it has none or its record is not text."""
     kind = message.WhichOneof("event")
     if kind == "progress":
-        return Progress(message.progress.moves)
+        return Progress(message.progress.moves, message.progress.begun)
     if kind == "finished":
         return Finished(_text(message.finished.record))
     if kind == "missing":

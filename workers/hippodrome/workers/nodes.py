@@ -15,11 +15,11 @@ from typing import Final, Protocol
 
 import grpc
 
-from hippodrome.engine.referee import MatchSpec
+from hippodrome.ladder.lifecycle import Claim
 from hippodrome.v1 import engine_service_pb2 as v1
 from hippodrome.v1.engine_service_pb2_grpc import EngineServiceStub
 from hippodrome.workers import convert
-from hippodrome.workers.convert import Event, NodeState
+from hippodrome.workers.convert import Event, NodeState, Progress
 
 CHANNEL_OPTIONS: Final = (
     ("grpc.max_receive_message_length", 64 << 20),
@@ -58,7 +58,7 @@ class Run:
     """One attempt under way. Iterate over its events; `cancel` ends it from any thread."""
 
     def __init__(self, call: Call, address: str) -> None:
-        self._call, self._address, self._heard = call, address, False
+        self._call, self._address, self._begun = call, address, False
 
     def cancel(self) -> None:
         """End the attempt: the node tells its bots that the infrastructure ended it."""
@@ -67,10 +67,11 @@ class Run:
     def __iter__(self) -> Iterator[Event]:
         try:
             for message in self._call:
-                self._heard = True
-                yield convert.read_event(message)
+                event = convert.read_event(message)
+                self._begun |= isinstance(event, Progress) and event.begun
+                yield event
         except grpc.RpcError as error:
-            raise _node_error(error, self._address, self._heard) from None
+            raise _node_error(error, self._address, self._begun) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +100,9 @@ class Nodes:
             raise NodeError(f"no engine node answers at {', '.join(addresses) or 'any address'}", counts=False)
         return min(states, key=lambda address: _preference(states[address], versions))
 
-    def run(self, address: str, spec: MatchSpec, fence: int, absent_seats: Sequence[int]) -> Run:
-        """Begin an attempt on the node at `address`."""
-        request = convert.run_request(spec, fence, tuple(absent_seats))
-        return Run(self._stub(address).RunMatch(request, metadata=self._metadata), address)
+    def run(self, address: str, claim: Claim) -> Run:
+        """Begin the attempt `claim` on the node at `address`."""
+        return Run(self._stub(address).RunMatch(convert.run_request(claim), metadata=self._metadata), address)
 
     def state(self, address: str) -> NodeState | None:
         """What the node said of itself less than half a second ago; None when it does not answer."""
@@ -137,10 +137,11 @@ def _preference(state: NodeState, versions: frozenset[str]) -> tuple[int, bool, 
     return (len(versions - state.versions), load >= 1, load)
 
 
-def _node_error(error: grpc.RpcError, address: str, heard: bool) -> NodeError:
-    """A node that was never reached or refuses for a reason of its own says nothing about the match; one that broke off may."""
+def _node_error(error: grpc.RpcError, address: str, begun: bool) -> NodeError:
+    """A node that is away before the match has begun, or refuses for a reason of its own, says nothing about the match; one
+    that dies in the middle of it may have been killed by it."""
     code, refusal = error.code(), convert.refusal_reason(error.trailing_metadata() or ())
-    unreached = code is grpc.StatusCode.UNAVAILABLE and not heard
-    innocent = refusal in _INNOCENT or unreached or code is grpc.StatusCode.CANCELLED
+    away = code is grpc.StatusCode.UNAVAILABLE and not begun
+    innocent = refusal in _INNOCENT or away or code is grpc.StatusCode.CANCELLED
     details = str(error.details() or "")
     return NodeError(f"engine node {address}: {refusal or code.name}: {details}"[:300], not innocent, evidence=details)

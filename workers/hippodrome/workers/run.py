@@ -93,7 +93,7 @@ class Attempt:
     def _run(self) -> Record:
         """Let a node play the match. Raises NodeError, BotsAway, LeaseLost, RecordError."""
         address = self.context.nodes.choose(self._versions())
-        run = self.context.nodes.run(address, self.claim.spec, self.fence, self.claim.absent_seats)
+        run = self.context.nodes.run(address, self.claim)
         with self.context.watching(run):
             for event in run:
                 if (record := self._hear(event)) is not None:

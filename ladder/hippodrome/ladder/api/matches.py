@@ -1,4 +1,4 @@
-"""MatchService: reads matches. The record, and the seed in it, are given out only when a match has its result."""
+"""MatchService: reads matches. The record, and the seed in it, are given out when no match of the block is open any more."""
 
 from __future__ import annotations
 
@@ -42,5 +42,5 @@ def list_matches(call: Call, request: v1.ListMatchesRequest) -> v1.ListMatchesRe
 
 
 def get_match_record(call: Call, request: v1.GetMatchRecordRequest) -> v1.GetMatchRecordResponse:
-    """The record of a finished match."""
+    """The record of a published match."""
     return v1.GetMatchRecordResponse(record=queries.record_text(call.session, request.name).encode("utf-8"))

@@ -172,19 +172,19 @@ def get_match(reads: AskReads, match: str) -> Any:
 
 @router.get("/matches/{match}/moves", response_model=schemas.MoveList, responses=MISSING)
 def get_moves(reads: AskReads, match: str) -> Any:
-    """All moves of a finished match with their times, and the results of chance."""
+    """All moves of a published match with their times, and the results of chance."""
     return reads.moves(match)
 
 
 @router.get("/matches/{match}/board", response_model=schemas.Board, responses=MISSING)
 def get_board(reads: AskReads, match: str, ply: AskPly = None) -> Any:
-    """The position of a finished match after some moves."""
+    """The position of a published match after some moves."""
     return reads.board(match, ply)
 
 
 @router.get("/matches/{match}/record", response_class=JsonLines, responses=MISSING)
 def get_record(reads: AskReads, match: str) -> JsonLines:
-    """The record of a finished match: JSON Lines, enough to play it again bit for bit."""
+    """The record of a published match: JSON Lines, enough to play it again bit for bit."""
     return record_answer(reads, match)
 
 

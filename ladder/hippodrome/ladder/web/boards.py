@@ -1,4 +1,4 @@
-"""Finished matches played again: the position after each move, kept for the matches looked at last."""
+"""Published matches played again: the position after each move, kept for the matches looked at last."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def move_lines(record: Record) -> list[MoveLine]:
 
 
 class Boards:
-    """Matches by id. `fetch` reads the text of the record of a finished match; it raises NotFound or the like."""
+    """Matches by id. `fetch` reads the text of the record of a published match; it raises NotFound or the like."""
 
     def __init__(self, fetch: Callable[[str], str]) -> None:
         # a result never changes, so what is kept never goes stale

@@ -110,7 +110,7 @@ def matches(
 def match(request: Request, reads: AskReads, match: str, ply: AskPly = None) -> Response:
     found = reads.match(match)
     context: dict[str, Any] = {"match": found, "played": None, "twin": f"/api/v1/matches/{match}"}
-    if found.state != "done":
+    if not found.published:
         return page(request, "match.html", context)
     played = reads.played(match)
     at = played.ply(ply)

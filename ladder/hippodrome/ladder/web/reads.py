@@ -122,12 +122,12 @@ class Reads:
             return queries.match(session, name)
 
     def played(self, name: str) -> Replayed:
-        """A finished match with its positions. Raises NotFound while it is not finished."""
+        """A published match with its positions. Raises NotFound while it, or a match of its block, is still to be played."""
         _check("match", name)
         return self._boards.get(name)
 
     def moves(self, name: str) -> Found:
-        """The moves of a finished match."""
+        """The moves of a published match."""
         record = self.played(name).record
         return {
             "moves": move_lines(record),
@@ -138,7 +138,7 @@ class Reads:
         }
 
     def board(self, name: str, ply: int | None) -> Found:
-        """The position of a finished match after `ply` moves."""
+        """The position of a published match after `ply` moves."""
         played = self.played(name)
         at = played.ply(ply)
         view = played.view(at)

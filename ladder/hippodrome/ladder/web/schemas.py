@@ -195,6 +195,9 @@ class Match(Row):
     attempts: int = Field(description="Attempts, void ones included.")
     end_time: datetime | None = Field(description="When it got its result; null before.")
     commitment: str = Field(description="SHA-256 of the seed in hex.")
+    block_open: int = Field(
+        description="Matches of its block, this one included, still to be played; records are published when none is."
+    )
 
 
 class MatchList(Row):
@@ -228,7 +231,7 @@ class ChanceResult(Row):
 
 
 class MoveList(Row):
-    """All moves of a finished match."""
+    """All moves of a published match."""
 
     moves: list[MoveLine] = Field(description="In order, failed answers included.")
     chance: list[ChanceResult] = Field(description="All results of chance, in order.")
@@ -238,7 +241,7 @@ class MoveList(Row):
 
 
 class Board(Row):
-    """The position of a finished match after some moves."""
+    """The position of a published match after some moves."""
 
     ply: int = Field(description="Moves made.")
     plies: int = Field(description="Moves of the whole match.")

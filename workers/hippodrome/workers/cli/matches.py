@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,7 +17,10 @@ from hippodrome.workers.cli.output import Column, emit, json_option, paragraph, 
 from hippodrome.workers.cli.report import FAILED
 from hippodrome.workers.cli.shown import match_table, short_version
 
-_NOT_YET = "its record and seed are published when it is done; see `hippodrome match show`"
+if TYPE_CHECKING:
+    from hippodrome.ladder.pages import MatchPage
+
+_NOT_YET = "its record and seed are published when its block is done; see `hippodrome match show`"
 
 
 @click.command()
@@ -50,8 +54,8 @@ def show(connect: Connect, match: str, ply: int | None, svg: Path | None, as_jso
     record = _of_file(match)
     if record is None:
         found = connect().match(match)
-        if found.state != "done":
-            _show_running(found, ply, svg, as_json)
+        if not found.published:
+            _show_unpublished(found, ply, svg, as_json)
             return
         record = loads(connect().record(match))
     _show_record(match, record, ply, svg, as_json)
@@ -128,16 +132,29 @@ def _game(record: Record) -> Game:
     return get_game(read_ruleset(record.header["ruleset"]).game)
 
 
-def _show_running(match: Any, ply: int | None, svg: Path | None, as_json: bool) -> None:
-    """A match without a result has no board to show."""
+def _show_unpublished(match: MatchPage, ply: int | None, svg: Path | None, as_json: bool) -> None:
+    """A match without a result, or one whose block goes on, has no board to show."""
     if ply is not None or svg is not None:
-        raise FieldError("match", f"{match.name} is {match.state}: there is no board to show", _NOT_YET)
+        waits = f", but {match.block_waits}" if match.state == "done" else ""
+        raise FieldError("match", f"{match.name} is {match.state}{waits}: there is no board to show", _NOT_YET)
     if as_json:
         emit("match", {"match": match})
         return
     click.echo(f"{match.name}  {match.ruleset}  {match.state}, {match.moves} moves, attempt {match.attempts}")
-    click.echo("  ".join(f"seat {n}: {short_version(seat.bot_version)}" for n, seat in enumerate(match.seats)))
+    click.echo(_seats(match))
     say(f"next: hippodrome tournament status {match.tournament.removeprefix('tournaments/')}")
+
+
+def _seats(match: MatchPage) -> str:
+    """Who sits where and, once it is done, the result and what its record waits for."""
+    if match.state != "done":
+        return "  ".join(f"seat {n}: {short_version(seat.bot_version)}" for n, seat in enumerate(match.seats))
+    faults = {fault["seat"]: fault["kind"] for fault in match.faults}
+    names = [short_version(seat.bot_version) for seat in match.seats]
+    ended = f"ended: {match.ending}: {match.reason}"
+    when = f"{match.end_time:%Y-%m-%d %H:%M:%S} UTC; " if match.end_time else ""
+    waits = f"{when}its record is published with its block: {match.block_waits}"
+    return "\n".join([_result_table(names, match.places, match.scores, faults), paragraph(ended), paragraph(waits)])
 
 
 def _show_record(match: str, record: Record, ply: int | None, svg: Path | None, as_json: bool) -> None:
@@ -170,15 +187,19 @@ def _show_record(match: str, record: Record, ply: int | None, svg: Path | None, 
 def _head(record: Record) -> list[str]:
     head, end = record.header, record.closing
     faults = {fault["seat"]: fault["kind"] for fault in end["faults"]}
-    scores = end["scores"] or [""] * len(head["seats"])
-    if not len(head["seats"]) == len(end["places"]) == len(scores):
-        raise RecordError(0, "its places or scores are not one for each seat; fix: export it again")
-    rows = [
-        (str(n), seat["bot"], str(end["places"][n]), str(scores[n]), faults.get(n, "")) for n, seat in enumerate(head["seats"])
-    ]
-    columns = (Column("seat", True), Column("bot"), Column("place", True), Column("score", True), Column("fault"))
-    lines = [f"{head['match']}  {head['ruleset']}  clock {head['clock']}  policy {head['policy']}", table(columns, rows)]
+    shown = _result_table([seat["bot"] for seat in head["seats"]], end["places"], end["scores"], faults)
+    lines = [f"{head['match']}  {head['ruleset']}  clock {head['clock']}  policy {head['policy']}", shown]
     return [*lines, paragraph(f"ended: {end['end']}: {end['reason']}")]
+
+
+def _result_table(bots: Sequence[str], places: Sequence[int], scores: Sequence[int], faults: dict[int, str]) -> str:
+    """A row a seat. Raises RecordError when there is not one of everything for each."""
+    points = [str(score) for score in scores] or [""] * len(bots)
+    if not len(bots) == len(places) == len(points):
+        raise RecordError(0, "its places or scores are not one for each seat; fix: export it again")
+    rows = [(str(n), bot, str(places[n]), points[n], faults.get(n, "")) for n, bot in enumerate(bots)]
+    columns = (Column("seat", True), Column("bot"), Column("place", True), Column("score", True), Column("fault"))
+    return table(columns, rows)
 
 
 def _move_line(moves: list[dict[str, Any]], at: int) -> str:
