@@ -49,13 +49,11 @@ def spec(number: int) -> MatchSpec:
 def mean_sizes() -> tuple[int, int]:
     """Bytes of an answer and of a decision, each in a frame of its own, over one match of first legal moves."""
     game = get_game("antiquity")
-    referee, asked, answered = Referee(spec(1), game), [], []
+    referee, writer, asked, answered = Referee(spec(1), game), convert.Decisions("matches/m1", game.name), [], []
     while (decision := referee.decision) is not None:
         move = decision.legal[decision.number % len(decision.legal)].text
         view = referee.state.view(decision.seat)
-        asked.append(
-            len(convert.frame([convert.decision("matches/m1", game.name, decision, view, decision.bank, decision.limit)]))
-        )
+        asked.append(len(convert.frame([writer.event(decision, view, decision.bank, decision.limit)])))
         answer = play_v1.Answer(match="matches/m1", decision=decision.number, moves=[move])
         answered.append(play_v1.PlayRequest(events=[play_v1.BotEvent(answer=answer)]).ByteSize())
         referee.answer(move, Receipt(0, 0))

@@ -129,7 +129,11 @@ class State(ABC):
 
     @abstractmethod
     def view(self, seat: int) -> View:
-        """What `seat` may see, built from allowed fields; `TABLE` sees everything, hidden order included."""
+        """What `seat` may see, built from allowed fields; `TABLE` sees everything, hidden order included.
+
+        To be read only: lists in it may be those of earlier views. A list that did not change should be the same object, for
+        then an engine node does not serialize it again.
+        """
 
     @abstractmethod
     def copy(self) -> State:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
+from typing import Any, Final
 
-from google.protobuf.any_pb2 import Any
+from google.protobuf import message_factory
+from google.protobuf.any_pb2 import Any as AnyMessage
 from google.protobuf.duration_pb2 import Duration
 
 from hippodrome.engine.chance import commitment
@@ -18,37 +19,83 @@ from hippodrome.games.registry import read_ruleset
 from hippodrome.v1 import engine_service_pb2 as engine_v1
 from hippodrome.v1 import errors_pb2, match_pb2
 from hippodrome.v1 import play_service_pb2 as play_v1
+from hippodrome.v1.view_pb2 import View
 
 PROTOCOL: Final = 1
-_EVENTS_TAG: Final = bytes([1 << 3 | 2])
-"""Field 1, length-delimited: `events` of a PlayResponse."""
 _TYPES: Final = "type.googleapis.com/google.rpc."
+
+
+def _tag(number: int) -> bytes:
+    """What stands before the length of a message in field `number`, at most 15."""
+    return bytes([number << 3 | 2])
+
+
+_EVENTS_TAG: Final = _tag(play_v1.PlayResponse.EVENTS_FIELD_NUMBER)
+_DECISION_TAG: Final = _tag(play_v1.EngineEvent.DECISION_FIELD_NUMBER)
+_VIEW_TAG: Final = _tag(play_v1.Decision.VIEW_FIELD_NUMBER)
+
+
+def _field(tag: bytes, message: bytes) -> bytes:
+    """A field of a message, with its length as a varint."""
+    size = len(message)
+    if size < 128:
+        return b"%b%c%b" % (tag, size, message)
+    if size < 16_384:
+        return b"%b%c%c%b" % (tag, size & 127 | 128, size >> 7, message)
+    return tag + _varint(size) + message
 
 
 def frame(events: Iterable[bytes]) -> bytes:
     """One PlayResponse of serialized events. Repeated messages may be joined as bytes, which saves copying every event."""
-    parts: list[bytes] = []
-    for event in events:
-        parts += (_EVENTS_TAG, _varint(len(event)), event)
-    return b"".join(parts)
+    return b"".join([_field(_EVENTS_TAG, event) for event in events])
 
 
-def decision(match: str, game: str, asked: Decision, view: Tree, bank: int, limit: int) -> bytes:
-    """The event that asks a seat. `bank` and `limit` in microseconds, less than the decision's own when it is repeated.
+class Decisions:
+    """Writes the events that ask the seats of one match.
 
-    One tree is handed to protobuf as a whole: putting finished messages into each other would copy every one of them.
+    Most of a view is what it was at the last decision: a list that is the same object as last time is not serialized again.
+    Fields may come in any order on the wire, so the parts are joined as bytes, which also saves copying them.
     """
-    tree: Tree = {
-        "match": match,
-        "number": asked.number,
-        "legal_moves": [move.text for move in asked.legal],
-        "view": {game: view},
-        "bank": _span(bank),
-        "limit": _span(limit),
-    }
-    if asked.last_charge is not None:
-        tree["last_charge"] = _span(asked.last_charge)
-    return play_v1.EngineEvent(decision=tree).SerializeToString()  # type: ignore[arg-type]
+
+    def __init__(self, match: str, game: str) -> None:
+        member = View.DESCRIPTOR.fields_by_name[game]
+        assert member.message_type is not None
+        self._match = match
+        self._view_tag = _tag(member.number)
+        self._view_type = message_factory.GetMessageClass(member.message_type)
+        self._kept: dict[str, tuple[object, bytes]] = {}
+        """The lists of the last view by field, and their bytes."""
+
+    def event(self, asked: Decision, view: Tree, bank: int, limit: int) -> bytes:
+        """`bank` and `limit` in microseconds, less than the decision's own when it is repeated."""
+        fields: dict[str, Any] = {
+            "match": self._match,
+            "number": asked.number,
+            "legal_moves": [move.text for move in asked.legal],
+            "bank": _span(bank),
+            "limit": _span(limit),
+        }
+        if asked.last_charge is not None:
+            fields["last_charge"] = _span(asked.last_charge)
+        seen = _field(_VIEW_TAG, _field(self._view_tag, self._view(view)))
+        return _field(_DECISION_TAG, play_v1.Decision(**fields).SerializeToString() + seen)
+
+    def _view(self, view: Tree) -> bytes:
+        parts: list[bytes] = []
+        rest: Tree = {}
+        for name, value in view.items():
+            if type(value) is list:
+                parts.append(self._list(name, value))
+            else:
+                rest[name] = value
+        parts.append(self._view_type(**rest).SerializeToString())
+        return b"".join(parts)
+
+    def _list(self, name: str, value: list[Any]) -> bytes:
+        kept = self._kept.get(name)
+        if kept is None or kept[0] is not value:
+            kept = self._kept[name] = (value, self._view_type(**{name: value}).SerializeToString())
+        return kept[1]
 
 
 def welcome(token: str, node: str, version: str, grace: float, resumed: bool) -> bytes:
@@ -164,11 +211,11 @@ def status_details(refusal: Refusal) -> bytes:
     import grpc
 
     info = errors_pb2.ErrorInfo(reason=refusal.reason, domain=DOMAIN, metadata=refusal.metadata)
-    details = [Any(type_url=_TYPES + "ErrorInfo", value=info.SerializeToString())]
+    details = [AnyMessage(type_url=_TYPES + "ErrorInfo", value=info.SerializeToString())]
     if refusal.fields:
         violation = errors_pb2.BadRequest.FieldViolation
         bad = errors_pb2.BadRequest(field_violations=[violation(field=f, description=d) for f, d in refusal.fields])
-        details.append(Any(type_url=_TYPES + "BadRequest", value=bad.SerializeToString()))
+        details.append(AnyMessage(type_url=_TYPES + "BadRequest", value=bad.SerializeToString()))
     code: int = grpc.StatusCode[refusal.code].value[0]
     return errors_pb2.ErrorStatus(code=code, message=refusal.message, details=details).SerializeToString()
 

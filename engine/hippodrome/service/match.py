@@ -96,6 +96,7 @@ class Match:
         self.moves = 0
         self.places = [Place(self, seat, None) for seat in range(len(spec.seats))]
         self._limits, self._pulse = limits, pulse
+        self._decisions = convert.Decisions(spec.match, game.name)
         self._told_seed = "" if withhold_seed else spec.seed.hex()
         self._loop = asyncio.get_running_loop()
         self._began = time.monotonic_ns()
@@ -252,7 +253,7 @@ class Match:
     def _send_decision(self, place: Place, asked: Decision, bank: int, limit: int) -> None:
         if place.session is not None and place.session.here:
             view = self._referee.state.view(asked.seat)
-            place.session.send(convert.decision(self.spec.match, self.game.name, asked, view, bank, limit), place)
+            place.session.send(self._decisions.event(asked, view, bank, limit), place)
 
     def _tell_again(self, place: Place) -> None:
         self._tell_started(place)

@@ -58,13 +58,19 @@ has at least one card, at least enough for the first builder, at least enough fo
 FIRST_SHIFT, SECOND_SHIFT = MONUMENTS, 2 * MONUMENTS
 
 
+_SERIES_NAMES: Final = tuple(
+    tuple(tuple(CARD_NAMES[m * VALUES + v] for v in range(VALUES) if chosen >> v & 1) for chosen in range(1 << VALUES))
+    for m in range(MONUMENTS)
+)
+"""By monument and set of its nine cards: their names."""
+
+
 def names(cards: int) -> list[str]:
     """The names of a set of cards, in the order of cards."""
-    found = []
-    while cards:
-        low = cards & -cards
-        found.append(CARD_NAMES[low.bit_length() - 1])
-        cards ^= low
+    found: list[str] = []
+    for table in _SERIES_NAMES:
+        found += table[cards & SERIES_BITS]
+        cards >>= VALUES
     return found
 
 

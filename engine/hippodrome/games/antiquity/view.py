@@ -1,7 +1,12 @@
-"""What a seat may see, built from allowed fields. The keys are the fields of AntiquityView, which explains them."""
+"""What a seat may see, built from allowed fields. The keys are the fields of AntiquityView, which explains them.
+
+What lies open changes seldom, so its parts are kept by the values they are made of: equal positions share one list.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from hippodrome.engine.game import TABLE, View
@@ -13,24 +18,30 @@ if TYPE_CHECKING:
     from hippodrome.games.antiquity.state import AntiquityState
 
 _SERIES: Final = len(SERIES)
+_NOTHING: Final[list[dict[str, str]]] = []
+
+
+_keep = lru_cache(maxsize=512)
+"""For parts of a view: room for some hundred matches at once."""
 
 
 def view(s: AntiquityState, seat: int) -> View:
     """The view of `seat`, or of the whole table. Hands, draws and the deck are hidden, everything else is public."""
+    setting = s.setting
     seen: View = {
         "phase": PHASE_NAMES[s.phase],
         "actions": s.actions,
         "fresh": s.fresh,
         "bought": s.bought,
-        "used_powers": [name for i, name in enumerate(POWERS) if s.used >> i & 1],
-        "colours": [_colour(s, colour) for colour in range(s.setting.colours)],
-        "monuments": _monuments(s),
-        "stories": public_stories(s),
-        "face_up": [CARD_NAMES[card] for card in s.face_up],
+        "used_powers": _used_powers(s.used),
+        "colours": _colours(setting.seat_of, tuple(s.points), tuple(s.historians), tuple(s.piles), s.built),
+        "monuments": _monuments(setting.series, tuple(s.spaces), s.once, s.twice),
+        "stories": _stories(tuple(s.stories)),
+        "face_up": _cards(bytes(s.face_up)),
         "deck_count": s.size - s.drawn,
-        "discards": names(s.gone),
-        "hands": [_hand(s, owner, seat in (owner, TABLE)) for owner in range(s.setting.players)],
-        "power_cards": _power_cards(s) if s.setting.power else [],
+        "discards": _discards(s.gone),
+        "hands": [_hand(s, owner, seat in (owner, TABLE)) for owner in range(setting.players)],
+        "power_cards": _power_cards(tuple(s.holders)) if setting.power else _NOTHING,
     }
     if seat != TABLE:
         seen["seat"] = seat
@@ -45,35 +56,56 @@ def view(s: AntiquityState, seat: int) -> View:
     return seen
 
 
-def _colour(s: AntiquityState, colour: int) -> dict[str, Any]:
-    piles = []
-    built = s.built >> colour * _SERIES & (1 << _SERIES) - 1
-    while built:
-        low = built & -built
-        built ^= low
-        monument = low.bit_length() - 1
-        cards = [CARD_NAMES[card] for card in s.piles[colour * _SERIES + monument]]
-        piles.append({"monument": SERIES[monument], "cards": cards})
-    return {
-        "colour": COLOURS[colour],
-        "seat": s.setting.seat_of[colour],
-        "points": s.points[colour],
-        "historians": s.historians[colour],
-        "piles": piles,
-    }
-
-
-def _monuments(s: AntiquityState) -> list[dict[str, Any]]:
-    once, twice, spaces = s.once, s.twice, s.spaces
+@_keep
+def _colours(
+    seat_of: Sequence[int], points: Sequence[int], historians: Sequence[int], piles: Sequence[bytes], built: int
+) -> list[dict[str, Any]]:
     return [
-        {"monument": SERIES[m], "space": spaces[m], "available": 2 - (once >> m & 1) - (twice >> m & 1)}
-        for m in s.setting.series
+        {
+            "colour": COLOURS[colour],
+            "seat": seat,
+            "points": points[colour],
+            "historians": historians[colour],
+            "piles": _piles(piles[colour * _SERIES : (colour + 1) * _SERIES], built >> colour * _SERIES),
+        }
+        for colour, seat in enumerate(seat_of)
     ]
+
+
+def _piles(piles: Sequence[bytes], built: int) -> list[dict[str, Any]]:
+    return [
+        {"monument": SERIES[m], "cards": [CARD_NAMES[card] for card in pile]} for m, pile in enumerate(piles) if built >> m & 1
+    ]
+
+
+@_keep
+def _monuments(series: Sequence[int], spaces: Sequence[int], once: int, twice: int) -> list[dict[str, Any]]:
+    return [{"monument": SERIES[m], "space": spaces[m], "available": 2 - (once >> m & 1) - (twice >> m & 1)} for m in series]
 
 
 def public_stories(s: AntiquityState) -> list[dict[str, Any]]:
     """ruling 1.5.13: the cards of a story are set aside open."""
-    return [{"colour": COLOURS[story[0]], "cards": [CARD_NAMES[card] for card in story[1:]]} for story in s.stories]
+    return _stories(tuple(s.stories))
+
+
+@_keep
+def _stories(stories: Sequence[bytes]) -> list[dict[str, Any]]:
+    return [{"colour": COLOURS[story[0]], "cards": [CARD_NAMES[card] for card in story[1:]]} for story in stories]
+
+
+@_keep
+def _cards(cards: bytes) -> list[str]:
+    return [CARD_NAMES[card] for card in cards]
+
+
+@_keep
+def _discards(cards: int) -> list[str]:
+    return names(cards)
+
+
+@_keep
+def _used_powers(used: int) -> list[str]:
+    return [name for i, name in enumerate(POWERS) if used >> i & 1]
 
 
 def _hand(s: AntiquityState, owner: int, open_: bool) -> dict[str, Any]:
@@ -84,9 +116,10 @@ def _hand(s: AntiquityState, owner: int, open_: bool) -> dict[str, Any]:
     return seen
 
 
-def _power_cards(s: AntiquityState) -> list[dict[str, str]]:
+@_keep
+def _power_cards(holders: Sequence[int]) -> list[dict[str, str]]:
     return [
-        {"card": name, "holder": COLOURS[holder] if holder >= 0 else ""} for name, holder in zip(POWERS, s.holders, strict=True)
+        {"card": name, "holder": COLOURS[holder] if holder >= 0 else ""} for name, holder in zip(POWERS, holders, strict=True)
     ]
 
 
