@@ -7,7 +7,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -17,7 +17,7 @@ from hippodrome.engine.referee import MatchSpec, Policy, SeatSpec
 from hippodrome.engine.tickets import Ticket, internal_key, issue
 from hippodrome.games.registry import read_ruleset
 from hippodrome.ladder.lifecycle import Claim
-from hippodrome.workers.convert import Finished, Missing, NodeState
+from hippodrome.workers.convert import Finished, Missing, NodeState, Progress
 from hippodrome.workers.nodes import NodeError, Nodes
 from hippodrome.workers.processes import end, python_module, start_tied, wait_until
 
@@ -28,7 +28,7 @@ SPEC = MatchSpec(
     "matches/m1",
     read_ruleset("antiquity-2p"),
     (SeatSpec("random", BOT), SeatSpec("rival", RIVAL)),
-    TimeControl.parse("60s+100ms/10s@5s"),
+    TimeControl.parse("60m+100ms"),
     Policy(),
     bytes(32),
 )
@@ -64,16 +64,58 @@ def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
     end([*bots.values(), *started.values()], 10)
 
 
-def start_bot(folder: Path, name: str, address: str) -> subprocess.Popen[bytes]:
+def start_bot(folder: Path, name: str, address: str, program: str = "hippodrome.bots.random") -> subprocess.Popen[bytes]:
     ticket = issue(SECRET, Ticket(name, f"bots/{name}/versions/1", int(time.time()) + 600))
     env = os.environ | {"HIPPODROME_ADDRESS": address, "HIPPODROME_TICKET": ticket}
-    return start_tied(python_module("hippodrome.bot", "hippodrome.bots.random"), folder / f"{name}.log", env)
+    return start_tied(python_module("hippodrome.bot", program), folder / f"{name}.log", env)
 
 
 def start_node(folder: Path, name: str, seat_wait: float = 0.2) -> subprocess.Popen[bytes]:
     files = ("--secret-file", str(folder / "secret"), "--address-file", str(folder / f"{name}.address"))
     command = python_module("hippodrome.service", *files, "--name", name, "--seat-wait", f"{seat_wait:g}")
     return start_tied(command, folder / f"{name}.log", os.environ)
+
+
+SILENT_BOT = """
+import asyncio
+from hippodrome.bot import Bot
+
+class Silent(Bot):
+    async def move(self, turn):
+        await asyncio.Event().wait()
+"""
+
+
+@dataclass
+class OwnNode:
+    """A node of one test, which may kill it."""
+
+    folder: Path
+    address: str
+    process: subprocess.Popen[bytes]
+    bots: list[subprocess.Popen[bytes]] = field(default_factory=list)
+
+    def start_silent_bot(self, name: str) -> None:
+        """A bot that never answers."""
+        (self.folder / "silent.py").write_text(SILENT_BOT)
+        self.bots.append(start_bot(self.folder, name, self.address, str(self.folder / "silent.py")))
+
+    def kill(self) -> None:
+        self.process.kill()
+        end([self.process], 5)
+
+
+@pytest.fixture
+def own_node(tmp_path: Path) -> Iterator[OwnNode]:
+    (tmp_path / "secret").write_text(SECRET.hex())
+    process, file = start_node(tmp_path, "node-3", seat_wait=600), tmp_path / "node-3.address"
+    assert wait_until(file.exists, 60)
+    made = OwnNode(tmp_path, file.read_text().strip(), process)
+    yield made
+    for bot in made.bots:
+        bot.kill()
+    made.kill()
+    end(made.bots, 5)
 
 
 def connected(nodes: Nodes, address: str) -> bool:
@@ -128,18 +170,30 @@ def test_a_foreign_key_is_refused_and_no_strike(town: Town) -> None:
     nodes.close()
 
 
-def test_a_node_that_is_killed_in_mid_match_is_a_strike(town: Town, tmp_path: Path) -> None:
-    """Perhaps the match killed it: five times, and an operator looks."""
-    (tmp_path / "secret").write_text(SECRET.hex())
-    process, file = start_node(tmp_path, "node-3", seat_wait=120), tmp_path / "node-3.address"
-    assert wait_until(file.exists, 60)
-    address = file.read_text().strip()
-    nodes = town.nodes(address)
-    events = iter(nodes.run(address, CLAIM))
-    next(events)
-    process.kill()
-    end([process], 5)
+def test_a_node_that_is_killed_in_mid_match_is_a_strike(town: Town, own_node: OwnNode) -> None:
+    """Perhaps the match killed it: five times, and an operator looks. Its bots never answer, so it cannot end before."""
+    for name in ("random", "rival"):
+        own_node.start_silent_bot(name)
+    nodes = town.nodes(own_node.address)
+    assert wait_until(lambda: connected(nodes, own_node.address), 60)
+    events = iter(nodes.run(own_node.address, CLAIM))
+    assert wait_until(lambda: next(events) == Progress(0, begun=True), 60)
+    own_node.kill()
     with pytest.raises(NodeError, match="UNAVAILABLE") as caught:
         list(events)
     assert caught.value.counts
+    nodes.close()
+
+
+def test_a_node_that_goes_away_before_the_match_has_begun_is_no_strike(town: Town, own_node: OwnNode) -> None:
+    nodes = town.nodes(own_node.address)
+    events = iter(nodes.run(own_node.address, CLAIM))
+    assert next(events) == Progress(0, begun=False), "it waits for the bots"
+    own_node.kill()
+    with pytest.raises(NodeError, match="UNAVAILABLE") as caught:
+        list(events)
+    assert not caught.value.counts
+    with pytest.raises(NodeError, match="UNAVAILABLE") as caught:
+        list(nodes.run(own_node.address, CLAIM))
+    assert not caught.value.counts, "nor one that is not there at all"
     nodes.close()

@@ -62,7 +62,7 @@ def finished(text: bytes) -> v1.RunMatchResponse:
 
 
 def progress(moves: int) -> v1.RunMatchResponse:
-    return v1.RunMatchResponse(progress=v1.MatchProgress(moves=moves))
+    return v1.RunMatchResponse(progress=v1.MatchProgress(moves=moves, begun=True))
 
 
 def honest(request: v1.RunMatchRequest, _context: Any) -> Iterator[v1.RunMatchResponse]:
@@ -202,6 +202,28 @@ def test_a_node_that_is_not_there_does_not_count(home: Path, database_url: str) 
     made = make_bench(home, database_url, "127.0.0.1:1", Node())
     try:
         made.voided("engine node 127.0.0.1:1: UNAVAILABLE", counts=False)
+    finally:
+        made.context.close()
+        made.database.close()
+
+
+@pytest.mark.parametrize("begun", [False, True])
+def test_a_node_that_goes_away_counts_only_once_the_match_has_begun(bench: Bench, begun: bool) -> None:
+    def away(_request: v1.RunMatchRequest, context: Any) -> Iterator[v1.RunMatchResponse]:
+        yield v1.RunMatchResponse(progress=v1.MatchProgress(begun=begun))
+        context.abort(grpc.StatusCode.UNAVAILABLE, "Socket closed")
+
+    bench.node.reply = away
+    bench.voided("UNAVAILABLE", counts=begun)
+
+
+def test_no_number_of_attempts_without_a_node_parks_a_match(home: Path, database_url: str) -> None:
+    made = make_bench(home, database_url, "127.0.0.1:1,127.0.0.1:2", Node())
+    try:
+        for _ in range(lifecycle.STRIKES + 1):
+            with made.database.write() as session:
+                session.execute(TABLES["match"].update().values(not_before=None))
+            made.voided("no engine node answers", counts=False)
     finally:
         made.context.close()
         made.database.close()
