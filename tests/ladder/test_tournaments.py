@@ -169,6 +169,34 @@ def test_a_cancelled_tournament_goes_on_where_it_was(club: Any) -> None:
     assert state(club) == ("finished", 0, 6, 0)
 
 
+def park(club: Any, match: str) -> None:
+    for _ in range(lifecycle.STRIKES):
+        claim = club.claim(match)
+        with club.database.write() as session:
+            lifecycle.void(session, match, claim.fence, "the engine was killed", now=club.now)
+
+
+def test_resuming_tries_parked_matches_again_with_all_their_strikes_forgotten(club: Any) -> None:
+    club.tournament("ada", "bob", "cyd")
+    order = club.due()
+    park(club, order[0])
+    assert club.refused(order[0]) == "parked"
+    claim = club.claim(order[1])
+    with club.database.write() as session:
+        assert tournaments.resume(session, "spring").state == "running"
+    assert state(club) == ("running", 6, 0, 0)
+    assert club.refused(order[1]) == "leased", "what is being played goes on"
+    park(club, order[0])
+    assert club.refused(order[0]) == "parked", "it has five strikes again, not one"
+    with club.database.write() as session:
+        tournaments.resume(session, "spring")
+    assert club.claim(order[0]).fence == 2 * lifecycle.STRIKES + 1
+    club.later(20)
+    assert club.play_all() == 6
+    assert state(club) == ("finished", 0, 6, 0)
+    assert claim.fence == 1
+
+
 def test_a_finished_tournament_can_be_neither_cancelled_nor_resumed(club: Any) -> None:
     club.tournament("ada", "bob")
     club.play_all()

@@ -141,18 +141,16 @@ def cancel(session: Session, name: str, *, now: datetime | None = None) -> Tourn
 
 
 def resume(session: Session, name: str) -> Tournament:
-    """Go on with a cancelled tournament: its cancelled matches are planned again. Again does no harm.
+    """Go on with a tournament: its cancelled and its parked matches are pending again, their strikes forgotten.
 
-    Raises NotFound; WrongState when it is finished.
+    One that runs without either stays as it is: again does no harm. Raises NotFound; WrongState when it is finished.
     """
     tournament = _locked(session, name)
     if tournament.state == "finished":
         raise WrongState("tournament", f"{tournament.name} is finished", "plan a new one")
-    session.execute(
-        update(_MATCH)
-        .where(_MATCH.c.tournament_id == key(tournament), _MATCH.c.state == "cancelled")
-        .values(state="pending", strikes=0, not_before=None, moves=0)
-    )
+    stopped = (_MATCH.c.tournament_id == key(tournament)) & _MATCH.c.state.in_(("cancelled", "parked"))
+    session.execute(select(_MATCH.c.id).where(stopped).order_by(_MATCH.c.id).with_for_update()).all()
+    session.execute(update(_MATCH).where(stopped).values(state="pending", strikes=0, not_before=None, moves=0))
     return _enter(session, tournament, "running")
 
 

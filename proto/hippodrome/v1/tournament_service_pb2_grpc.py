@@ -107,7 +107,7 @@ class TournamentServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def ResumeTournament(self, request, context):
-        """Goes on with a cancelled tournament.
+        """Goes on with a tournament: its cancelled and its parked matches are played after all, their failed attempts forgotten.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

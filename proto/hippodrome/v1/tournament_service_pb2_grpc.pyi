@@ -44,7 +44,7 @@ class TournamentServiceStub:
     CancelTournament: _grpc.UnaryUnaryMultiCallable[_tournament_service_pb2.CancelTournamentRequest, _tournament_service_pb2.CancelTournamentResponse]
     """Stops a tournament; matches under way are dropped, results stay, and it can be resumed."""
     ResumeTournament: _grpc.UnaryUnaryMultiCallable[_tournament_service_pb2.ResumeTournamentRequest, _tournament_service_pb2.ResumeTournamentResponse]
-    """Goes on with a cancelled tournament."""
+    """Goes on with a tournament: its cancelled and its parked matches are played after all, their failed attempts forgotten."""
 
 @_typing.type_check_only
 class TournamentServiceAsyncStub(TournamentServiceStub):
@@ -62,7 +62,7 @@ class TournamentServiceAsyncStub(TournamentServiceStub):
     CancelTournament: _aio.UnaryUnaryMultiCallable[_tournament_service_pb2.CancelTournamentRequest, _tournament_service_pb2.CancelTournamentResponse]  # type: ignore[assignment]
     """Stops a tournament; matches under way are dropped, results stay, and it can be resumed."""
     ResumeTournament: _aio.UnaryUnaryMultiCallable[_tournament_service_pb2.ResumeTournamentRequest, _tournament_service_pb2.ResumeTournamentResponse]  # type: ignore[assignment]
-    """Goes on with a cancelled tournament."""
+    """Goes on with a tournament: its cancelled and its parked matches are played after all, their failed attempts forgotten."""
 
 class TournamentServiceServicer(metaclass=_abc_1.ABCMeta):
     """Creates, watches and cancels tournaments."""
@@ -113,6 +113,6 @@ class TournamentServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _tournament_service_pb2.ResumeTournamentRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_tournament_service_pb2.ResumeTournamentResponse, _abc.Awaitable[_tournament_service_pb2.ResumeTournamentResponse]]:
-        """Goes on with a cancelled tournament."""
+        """Goes on with a tournament: its cancelled and its parked matches are played after all, their failed attempts forgotten."""
 
 def add_TournamentServiceServicer_to_server(servicer: TournamentServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -81,6 +81,23 @@ async def test_cancel_and_resume_are_for_the_owner_or_an_administrator(api: Any)
     assert (await api.call(api.tournaments.ResumeTournament, resume, by="root")).tournament.state == RUNNING
 
 
+async def test_resume_tries_parked_matches_again(api: Any, club: Any, database: Database) -> None:
+    await api.call(api.tournaments.CreateTournament, asked(), by="ada")
+    first, second = club.due()
+    club.play(first)
+    for _ in range(lifecycle.STRIKES):
+        claimed = club.claim(second)
+        with database.write() as session:
+            lifecycle.void(session, second, claimed.fence, "the engine was killed", now=club.now)
+    parked = (await api.call(api.tournaments.GetTournament, v1.GetTournamentRequest(name="autumn"))).tournament
+    assert (parked.state, parked.matches_done, parked.matches_parked) == (RUNNING, 1, 1)
+    resume = v1.ResumeTournamentRequest(name="autumn")
+    told = (await api.call(api.tournaments.ResumeTournament, resume, by="ada")).tournament
+    assert (told.state, told.matches_parked) == (RUNNING, 0)
+    club.play(second)
+    assert (await api.refused(api.tournaments.ResumeTournament, resume, by="ada")).reason == "WRONG_STATE"
+
+
 async def test_a_finished_tournament_is_not_cancelled(api: Any, club: Any) -> None:
     await api.call(api.tournaments.CreateTournament, asked(), by="ada")
     club.play_all()

@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 
+from hippodrome.ladder import lifecycle
+from hippodrome.ladder.db import open_database
+from hippodrome.ladder.models import utcnow
 from hippodrome.workers.cli.output import Column, table
 
 LOOKING = [
@@ -176,6 +179,24 @@ def test_a_tournament_is_started_stopped_and_resumed(cli: Any, source: str) -> N
     assert cli("tournament", "watch", "winter", "--json").json["tournament"]["state"] == "cancelled"
     if source == "server":
         assert cli("tournament", "resume", "winter", "--json").json["tournament"]["state"] == "running"
+
+
+def test_a_tournament_with_only_parked_matches_left_asks_to_be_resumed(cli: Any, source: str, installation: Any) -> None:
+    match = next(m for m in _matches(cli, "--tournament", "summer") if m["state"] == "pending")["name"]
+    database = open_database(installation.url)
+    with database.write() as session:
+        for _ in range(lifecycle.STRIKES):
+            claimed = lifecycle.claim(session, match.removeprefix("matches/"), "test", utcnow(), 60)
+            assert isinstance(claimed, lifecycle.Claim)
+            lifecycle.void(session, match.removeprefix("matches/"), claimed.fence, "the engine was killed")
+    database.close()
+    said = cli("tournament", "status", "summer")
+    assert "3/4 matches  1 parked" in said.out
+    assert said.err == "next: hippodrome tournament resume summer\n"
+    if source == "server":
+        said = cli("tournament", "resume", "summer")
+        assert "parked" not in said.out
+        assert said.err == "next: hippodrome tournament watch summer\n"
 
 
 @pytest.mark.usefixtures("source")

@@ -100,7 +100,7 @@ def cancel_tournament(call: Call, request: v1.CancelTournamentRequest) -> v1.Can
 
 
 def resume_tournament(call: Call, request: v1.ResumeTournamentRequest) -> v1.ResumeTournamentResponse:
-    """Go on with a tournament of the caller's."""
+    """Go on with a tournament of the caller's, parked matches included."""
     _check_owner(call, request.name)
     made = tournaments.resume(call.session, request.name)
     return v1.ResumeTournamentResponse(tournament=_message(call, made.name))

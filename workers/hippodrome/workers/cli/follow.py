@@ -77,7 +77,7 @@ class Follower:
     def _end(self, name: str, parked: int, seconds: float) -> None:
         if parked:
             self._say(f"{name}: {parked} matches parked after too many failed attempts, see `hippodrome match list`")
-            self._say(f"  to try them again: hippodrome tournament cancel {name} && hippodrome tournament resume {name}")
+            self._say(f"  to try them again: hippodrome tournament resume {name}")
         if self._plain:
             self._say(f"{name}: done in {seconds:.1f} s")
 

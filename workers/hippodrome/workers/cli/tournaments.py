@@ -139,6 +139,7 @@ def watch(connect: Connect, name: str, as_json: bool) -> int:
 def resume(connect: Connect, name: str, as_json: bool) -> int:
     """Go on with the cancelled or interrupted tournament NAME.
 
+    Its parked matches are tried again, their failed attempts forgotten.
     Where no service runs, one is started for the time being and the tournament is played to its end.
     """
     source = connect()
@@ -225,4 +226,5 @@ def _show(source: Source, name: str, as_json: bool) -> None:
 
 def _next(tournament: TournamentPage) -> str:
     verbs = {"running": "watch", "cancelled": "resume", "finished": "results"}
-    return f"next: hippodrome tournament {verbs[tournament.state]} {short_name(tournament)}"
+    stuck = tournament.matches_parked and tournament.matches_done + tournament.matches_parked == tournament.matches_planned
+    return f"next: hippodrome tournament {'resume' if stuck else verbs[tournament.state]} {short_name(tournament)}"
