@@ -401,6 +401,33 @@ def test_matches_with_a_lapsed_lease_are_rung_first(club: Any) -> None:
     assert ring(club, 3) == [], "a lapsed lease is not rung again at once"
 
 
+def test_a_clock_that_was_set_back_holds_no_match_up(club: Any) -> None:
+    """What was written before the step lies further ahead than anybody could have written it since."""
+    club.tournament("ada", "bob", "cyd")
+    order = ring(club, 6)
+    playing = club.claim(order[0], lease=15)
+    waits = club.claim(order[1])
+    with club.database.write() as session:
+        pause = club.now + timedelta(seconds=2)
+        lifecycle.wait(session, order[1], waits.fence, ["bots/ada/versions/1"], club.now, pause)
+    club.later(-3600)
+    assert ring(club, 6) == [order[0], *order[1:]]
+    with club.database.write() as session:
+        assert lifecycle.heartbeat(session, order[0], playing.fence, 7, club.now), "who plays on is not disturbed"
+    assert club.refused(order[0]) == "leased"
+    assert club.claim(order[1]).absent_seats == ()
+
+
+def test_the_lease_of_a_worker_that_died_before_the_clock_was_set_back_is_lost(club: Any) -> None:
+    club.tournament("ada", "bob")
+    match = club.due()[0]
+    club.claim(match, lease=15)
+    club.later(-10)
+    assert club.refused(match) == "leased", "clocks of two workers may differ a little"
+    club.later(-10)
+    assert club.claim(match).fence == 2
+
+
 def test_done_parked_and_cancelled_matches_are_never_due(club: Any) -> None:
     club.tournament("ada", "bob")
     club.play_all()
@@ -433,6 +460,8 @@ def test_one_reconciler_is_elected_until_it_stops_renewing(club: Any) -> None:
     club.later(2)
     assert elect("two")
     assert not elect("one")
+    club.later(-3600)
+    assert elect("one"), "an office taken before the clock was set back is free"
 
 
 def test_an_office_given_up_is_free_at_once_and_offices_tell_their_value(club: Any) -> None:

@@ -2,7 +2,8 @@
 
 A message that says "play this match" is a doorbell: lost, doubled or late it changes nothing. A claim takes a lease and the
 next **fence**; whatever an attempt writes later counts only while the match still carries its fence. Safety comes from the
-fence, not from clocks: the lease only sets how soon a silent attempt is tried again.
+fence, not from clocks: the lease only sets how soon a silent attempt is tried again. A time that lies further ahead than
+anybody could have written it was written before the clock was set back, and holds nothing up.
 
     pending --claim--> leased --finish--> done
        ^                  |--void/wait--> pending
@@ -35,6 +36,8 @@ NO_SHOW: Final = 120.0
 """Seconds after which a bot that is not there is judged disconnected."""
 RING_AGAIN: Final = 3.0
 """Seconds after which a doorbell that nobody answered is rung again."""
+FAR: Final = 600.0
+"""Seconds: no attempt is put off and no office taken for longer."""
 _EVIDENCE: Final = 20_000
 _MATCH, _ATTEMPT, _RESULT = TABLES["match"], TABLES["attempt"], TABLES["result"]
 _TOURNAMENT, _LEASE = TABLES["tournament"], TABLES["lease"]
@@ -212,11 +215,13 @@ def due(session: Session, now: datetime, limit: int, ring_again: float = RING_AG
     At most `limit` matches are rung and unanswered at a time, so that the broker's queue stays short.
     """
     lately = now - timedelta(seconds=ring_again)
-    quiet = or_(_MATCH.c.dispatched_at.is_(None), _MATCH.c.dispatched_at <= lately)
-    expired = (_MATCH.c.state == "leased") & (_MATCH.c.lease_until <= now)
-    ringing = (_MATCH.c.dispatched_at > lately) & or_(_MATCH.c.state == "pending", expired)
+    rung_lately = _still(_MATCH.c.dispatched_at, lately, 2 * ring_again)
+    quiet = or_(_MATCH.c.dispatched_at.is_(None), ~rung_lately)
+    expired = (_MATCH.c.state == "leased") & ~_still(_MATCH.c.lease_until, now, _furthest(session))
+    ringing = rung_lately & or_(_MATCH.c.state == "pending", expired)
     room = limit - session.execute(select(func.count()).select_from(_MATCH).where(ringing)).scalar_one()
-    ready = (_MATCH.c.state == "pending") & or_(_MATCH.c.not_before.is_(None), _MATCH.c.not_before <= now) & quiet
+    put_off = _still(_MATCH.c.not_before, now, FAR)
+    ready = (_MATCH.c.state == "pending") & or_(_MATCH.c.not_before.is_(None), ~put_off) & quiet
     found: list[str] = []
     for condition in (expired & quiet, ready):
         if len(found) < room:
@@ -241,7 +246,7 @@ def elect(session: Session, name: str, owner: str, now: datetime, seconds: float
     taken = statement.on_conflict_do_update(
         index_elements=["name"],
         set_={"owner": owner, "until": until, "value": value},
-        where=or_(_LEASE.c.owner == owner, _LEASE.c.until <= now),
+        where=or_(_LEASE.c.owner == owner, ~_still(_LEASE.c.until, now, FAR)),
     )
     return session.execute(taken.returning(_LEASE.c.name)).scalar_one_or_none() is not None
 
@@ -262,10 +267,26 @@ def _refusal(row: Row[Any] | None, now: datetime) -> str:
     if row is None:
         return "unknown"
     if row.state == "leased":
-        return "leased" if row.lease_until > now else ""
+        return "leased" if _ahead(row.lease_until, now, 2 * row.lease_seconds) else ""
     if row.state == "pending":
-        return "early" if row.not_before and row.not_before > now else ""
+        return "early" if row.not_before and _ahead(row.not_before, now, FAR) else ""
     return str(row.state)
+
+
+def _ahead(moment: datetime, now: datetime, most: float) -> bool:
+    """Whether `moment` is still to come, and by no more than `most` seconds."""
+    return now < moment <= now + timedelta(seconds=most)
+
+
+def _still(moment: ColumnElement[Any], now: datetime, most: float) -> ColumnElement[bool]:
+    """The same in SQL."""
+    return (moment > now) & (moment <= now + timedelta(seconds=most))
+
+
+def _furthest(session: Session) -> float:
+    """How many seconds ahead a lease can end: twice its length, for the clocks of two workers may differ."""
+    longest = session.execute(select(func.max(_MATCH.c.lease_seconds)).where(_MATCH.c.state == "leased")).scalar_one()
+    return 2.0 * (longest or 0.0)
 
 
 def _lose(session: Session, row: Row[Any], now: datetime) -> int:
