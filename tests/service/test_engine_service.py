@@ -17,6 +17,7 @@ from hippodrome.engine import record as records
 from hippodrome.engine import tickets, verify
 from hippodrome.games import registry
 from hippodrome.service import convert
+from hippodrome.service.node import Missing
 from hippodrome.v1 import engine_service_pb2 as v1
 from hippodrome.v1 import match_pb2
 from hippodrome.v1.engine_service_pb2_grpc import EngineServiceStub
@@ -192,7 +193,8 @@ async def test_a_match_waits_a_little_for_its_bots(table):
     assert not ben.ended
 
 
-async def test_absent_seats_are_judged_disconnected_at_their_first_decision(table):
+async def test_absent_seats_are_judged_disconnected_at_their_first_decision(open_table):
+    table = await open_table(settle=0)
     ann = await table.bot("ann").connect()
     record = await table.play(table.spec("ann", "ben"), absent=[1])
     assert record.closing["end"] == "disconnect"
@@ -200,6 +202,18 @@ async def test_absent_seats_are_judged_disconnected_at_their_first_decision(tabl
     assert "stayed away" in record.closing["reason"]
     assert (await ann.until_told("match_ended")).ending == "disconnect"
     assert list((await ann.until_told("match_ended")).places) == [1, 2]
+
+
+async def test_a_node_that_has_just_started_takes_no_bot_for_gone(open_table):
+    """Its bots were told to come back, whatever the calendar says of how long they have been away."""
+    table = await open_table(seat_wait=0.2, settle=1.0)
+    await table.bot("ann").connect()
+    outcome = await table.node.play(table.spec("ann", "ben"), absent=[1])
+    assert outcome == Missing(("bots/ben/versions/1",))
+    async with asyncio.timeout(60):
+        while isinstance(outcome, Missing):
+            outcome = await table.node.play(table.spec("ann", "ben"), absent=[1])
+    assert outcome.closing["end"] == "disconnect"
 
 
 async def test_an_absent_seat_whose_bot_came_after_all_plays(table):
@@ -282,6 +296,26 @@ async def test_a_newer_fence_takes_a_match_over_and_an_older_one_is_refused(tabl
     await ann.until_told("decision", told + 1)
     assert (await refusal(worker.RunMatch(request_of(spec, fence=3), metadata=KEY), raw)).reason == "ATTEMPT_SUPERSEDED"
     running.cancel()
+
+
+async def test_an_older_attempt_that_still_waits_for_its_bots_is_never_seated(open_table, raw):
+    """Two attempts of one match with the same bots would take each other's answers, and a bot would pay for it."""
+    table = await open_table(seat_wait=60)
+    ann = await table.bot("ann").connect()
+    spec = table.spec()
+    async with grpc.aio.insecure_channel(table.node.address) as channel:
+        worker = EngineServiceStub(channel)
+        old = worker.RunMatch(request_of(spec, fence=1), metadata=KEY)
+        await anext(aiter(old))
+        new = worker.RunMatch(request_of(spec, fence=2), metadata=KEY)
+        await anext(aiter(new))
+        assert (await refusal(worker.RunMatch(request_of(spec, fence=1), metadata=KEY), raw)).reason == "ATTEMPT_SUPERSEDED"
+        ben = await table.bot("ben").connect()
+        assert (await events_of(new))[-1].HasField("finished")
+        old.cancel()
+    for bot in (ann, ben):
+        assert len(bot.of("match_started")) == 1
+        assert [event.ending for event in bot.of("match_ended")] == ["rules"]
 
 
 @pytest.mark.parametrize("where", ["new_state", "apply"])

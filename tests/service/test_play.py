@@ -125,3 +125,24 @@ async def test_a_bot_built_for_a_newer_protocol_may_send_fields_and_events_we_do
     assert record.closing["end"] == "rules"
     assert b"\xf8\x01\x07" in odd.SerializeToString()
     assert not ben.ended
+
+
+async def test_an_answer_that_came_before_its_decision_was_opened_took_no_time_and_never_less(table, raw):
+    """Two answers in one frame: the second is there before the first has led to its decision."""
+    ann, _ = await table.two()
+    both = []
+
+    def choose(decision):
+        if "draw" not in decision.legal_moves:
+            return ann.random_move(decision)
+        both.append(decision.number)
+        pair = [raw.answer(decision.match, number, "draw") for number in (decision.number, decision.number + 1)]
+        asyncio.get_running_loop().create_task(ann.send(*pair))
+        return None
+
+    ann.choose = choose
+    record = await table.play(table.spec())
+    lines = {line["n"]: line for line in record.body if "sent" in line}
+    assert both
+    assert all(line["sent"] <= line["received"] and line["credit"] >= 0 for line in lines.values())
+    assert any(lines[n + 1]["charged"] == 0 and lines[n + 1]["seat"] == 0 for n in both if n + 1 in lines)

@@ -26,6 +26,8 @@ class NodeConfig:
     """What bots dial when it differs from `listen`."""
     seat_wait: float = 5.0
     """How long a match waits for its bots and a slot."""
+    settle: float = 15.0
+    """How long after its start a node takes no bot for gone: they all have to come back after a restart."""
     grace: float = 30.0
     """How long a broken stream may be away."""
     hello_wait: float = 10.0

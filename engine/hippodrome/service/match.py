@@ -183,10 +183,14 @@ class Match:
             place.session.send(convert.match_started(self.spec, place.seat, bot_seed(self.spec.seed, place.seat)))
 
     def _answer(self, place: Place, asked: Decision, moves: list[str], received: int) -> None:
-        receipt = Receipt(place.clock_start, received, min(self._credit(place), received - place.clock_start))
-        if place.session is not None:
-            place.session.note_time(received - place.clock_start)
-        self._queue, self._queue_seat = deque(moves[1:]), place.seat
+        # Behind another answer of its frame, one can have come before its decision was opened.
+        took = max(0, received - place.clock_start)
+        receipt = Receipt(place.clock_start, place.clock_start + took, min(self._credit(place), took))
+        if place.session is not None and place.sent is not None:
+            place.session.note_time(took)
+        self._queue_seat = place.seat
+        self._queue.clear()
+        self._queue.extend(moves[1:])
         self._judge(place, asked, moves[0], receipt)
         self._advance()
 
@@ -231,15 +235,15 @@ class Match:
 
     def _settled(self, place: Place, asked: Decision) -> bool:
         """Whether the decision could be judged without asking: the bot is gone, or has answered ahead, at no time."""
+        if place.gone is None and not self._queue and place.unasked <= UNASKED_LIMIT:
+            return False
         now = self.since_start(time.monotonic_ns())
         if place.gone is not None:
             self._fail(place, asked, *place.gone, Receipt(now, now))
         elif place.unasked > UNASKED_LIMIT:
             self._judge(place, asked, f"({UNASKED_LIMIT + 1} answers that nobody asked for)", Receipt(now, now))
-        elif self._queue:
-            self._judge(place, asked, self._queue.popleft(), Receipt(now, now))
         else:
-            return False
+            self._judge(place, asked, self._queue.popleft(), Receipt(now, now))
         return True
 
     def _ask(self, place: Place, asked: Decision) -> None:

@@ -76,6 +76,9 @@ class Node:
         self.lobby = Lobby(config)
         self.matches: dict[str, Match] = {}
         """The running matches by name."""
+        self._fences: dict[str, int] = {}
+        """The newest fence of each match that runs here or waits for its bots."""
+        self._started = time.monotonic()
         self.launcher = Launcher(config.secret, self.lobby)
         self._pulse = Pulse()
         self._limits = Limits(round(config.grace * 1e6), round(config.credit_cap * 1e6))
@@ -93,13 +96,14 @@ class Node:
         """Play an attempt: None while the bots are looked for, then the number of moves now and then, at the end the record, or
         who is missing. Raises Refusal."""
         self._supersede(spec.match, fence)
+        self._fences[spec.match] = fence
         seated: list[Match] = []
         away = frozenset(absent)
 
         def make(who: Mapping[int, Session | tuple[str, str]]) -> Match:
             return Match(spec, get_game(spec.ruleset.game), fence, who, self._limits, self._pulse, withhold_seed)
 
-        wish = self.lobby.wish(lambda: self._seat(spec, away, make, seated))
+        wish = self.lobby.wish(lambda: self._fences.get(spec.match) == fence and self._seat(spec, away, make, seated))
         try:
             until = time.monotonic() + self.config.seat_wait
             while not wish.told.done() and time.monotonic() < until:
@@ -116,6 +120,8 @@ class Node:
             yield seated[0].done.result()
         finally:
             self.lobby.give_up(wish)
+            if self._fences.get(spec.match) == fence:
+                del self._fences[spec.match]
             self._leave(seated)
 
     async def play(
@@ -132,14 +138,15 @@ class Node:
         """A newer fence takes the match over; an older one is refused."""
         if self._closing:
             raise Refusal("NODE_CLOSING", "the node closes; fix: run the match elsewhere")
-        running = self.matches.get(match)
-        if running is None:
+        newest = self._fences.get(match)
+        if newest is None:
             return
-        text = f"{match}: fence {max(fence, running.fence)} plays it; fix: drop the older attempt"
+        text = f"{match}: fence {max(fence, newest)} plays it; fix: drop the older attempt"
         refusal = Refusal("ATTEMPT_SUPERSEDED", text, match=match, fence=str(fence))
-        if fence <= running.fence:
+        if fence <= newest:
             raise refusal
-        running.drop(refusal)
+        if match in self.matches:
+            self.matches[match].drop(refusal)
 
     def _seat(self, spec: MatchSpec, absent: frozenset[int], make: MakeMatch, seated: list[Match]) -> bool:
         """Take a slot and a place for every seat, all or nothing."""
@@ -159,7 +166,8 @@ class Node:
         """The fault of a seat whose bot will not come; None when it still may, or is only busy."""
         if version in self.lobby.crashed:
             return "crash", self.lobby.crashed[version]
-        if absent and not self.lobby.connected(version):
+        settled = time.monotonic() - self._started >= self.config.settle
+        if absent and settled and not self.lobby.connected(version):
             return "disconnect", "the bot stayed away too long"
         return None
 
@@ -258,10 +266,29 @@ class EngineServicer(EngineServiceServicer):
             self._check_key(context)
         except Refusal as refusal:
             await refuse(context, refusal)
-        node = self._node
+        node, lobby = self._node, self._node.lobby
         return engine_v1.GetNodeResponse(
-            node=node.config.name, slots=node.config.slots, running=len(node.matches), bot_versions=node.lobby.versions()
+            node=node.config.name,
+            slots=node.config.slots,
+            running=len(node.matches),
+            bot_versions=lobby.versions(),
+            free_versions=lobby.free_versions(),
+            invitable_versions=lobby.invitable_versions(),
+            public_address=node.config.public_address,
         )
+
+    async def InviteBot(
+        self, request: engine_v1.InviteBotRequest, context: grpc.aio.ServicerContext[Any, Any]
+    ) -> engine_v1.InviteBotResponse:
+        try:
+            self._check_key(context)
+            for field in ("bot_version", "match", "address"):
+                if not getattr(request, field):
+                    raise Refusal.of_field(FieldError(field, "empty", "give all three fields"))
+        except Refusal as refusal:
+            await refuse(context, refusal)
+        invited = self._node.lobby.invite(request.bot_version, request.match, request.address)
+        return engine_v1.InviteBotResponse(invited=invited)
 
     def _check_key(self, context: grpc.aio.ServicerContext[Any, Any]) -> None:
         shown = dict(context.invocation_metadata() or ()).get(KEY, "")
