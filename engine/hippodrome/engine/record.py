@@ -19,8 +19,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from hippodrome.engine.errors import RecordError
@@ -76,6 +76,8 @@ class Record:
     header: Line
     body: tuple[Line, ...]
     closing: Line
+    _before: str = field(default="", init=False, compare=False, repr=False)
+    """The text of all lines before the closing one, where `seal` has made it."""
 
     @property
     def lines(self) -> tuple[Line, ...]:
@@ -93,14 +95,20 @@ def state_hash(key: str) -> str:
 
 
 def seal(lines: list[Line], closing: Line) -> Record:
-    """The record of `lines` (header first) closed by `closing`, whose `sha256` is added here."""
-    text = "".join(encode(line) + "\n" for line in lines)
-    return Record(lines[0], tuple(lines[1:]), {**closing, "sha256": hashlib.sha256(text.encode("ascii")).hexdigest()})
+    """The record of `lines` (header first) closed by `closing`, whose `sha256` is added here. No line may change after it."""
+    text = _text_of(lines)
+    record = Record(lines[0], tuple(lines[1:]), {**closing, "sha256": hashlib.sha256(text.encode("ascii")).hexdigest()})
+    object.__setattr__(record, "_before", text)
+    return record
 
 
 def dumps(record: Record) -> str:
     """The text form, a line for each part, ending in a newline."""
-    return "".join(encode(line) + "\n" for line in record.lines)
+    return (record._before or _text_of(record.lines[:-1])) + encode(record.closing) + "\n"
+
+
+def _text_of(lines: Iterable[Line]) -> str:
+    return "".join([encode(line) + "\n" for line in lines])
 
 
 def loads(text: str) -> Record:
@@ -113,9 +121,10 @@ def loads(text: str) -> Record:
     if "end" not in lines[-1]:
         raise RecordError(len(lines), "no closing line: the record was cut off; fix: export it again")
     record = checked(Record(lines[0], tuple(lines[1:-1]), lines[-1]))
-    if dumps(record) != text:
+    sealed = seal([record.header, *record.body], {})
+    if sealed._before + encode(record.closing) + "\n" != text:
         raise RecordError(0, "not in the canonical form; fix: export it again")
-    if seal([record.header, *record.body], {}).closing["sha256"] != record.closing["sha256"]:
+    if sealed.closing["sha256"] != record.closing["sha256"]:
         raise RecordError(len(lines), "sha256 does not match the lines before; fix: the record was changed, export it again")
     return record
 

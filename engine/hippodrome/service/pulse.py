@@ -6,8 +6,8 @@ import asyncio
 import time
 from typing import Final
 
-BEAT: Final = 0.05
-"""Seconds between beats; a beat that is later than one more beat is a standstill."""
+BEAT: Final = 50_000
+"""Microseconds between beats; a beat that is later than one more beat is a standstill."""
 
 
 class Pulse:
@@ -15,23 +15,22 @@ class Pulse:
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._stalled = 0.0
-        self._due = time.monotonic() + BEAT
-        self._timer = self._loop.call_later(BEAT, self._beat)
+        self._stalled = 0
+        self._next()
 
     def stalled(self) -> int:
         """Microseconds since the node began in which it stood still, a standstill that has just ended included."""
-        return round((self._stalled + self._late()) * 1e6)
+        late = time.monotonic_ns() // 1000 - self._due
+        return self._stalled + late if late > BEAT else self._stalled
 
     def stop(self) -> None:
         """End the beat."""
         self._timer.cancel()
 
-    def _late(self) -> float:
-        late = time.monotonic() - self._due
-        return late if late > BEAT else 0.0
+    def _next(self) -> None:
+        self._due = time.monotonic_ns() // 1000 + BEAT
+        self._timer = self._loop.call_later(BEAT / 1e6, self._beat)
 
     def _beat(self) -> None:
-        self._stalled += self._late()
-        self._due = time.monotonic() + BEAT
-        self._timer = self._loop.call_later(BEAT, self._beat)
+        self._stalled = self.stalled()
+        self._next()

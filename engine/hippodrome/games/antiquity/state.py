@@ -25,6 +25,7 @@ from hippodrome.games.antiquity.phases import OVER, TURN
 
 _PLACES: Final = len(COLOURS) * len(SERIES)
 _PILE_END: Final = b"\xff"
+_DIGIT_ONE: Final = ord("1")
 _PASSIVE: Final = {"end": 0, "done": 1, "draw": 2}
 _TAKING, _REST = 3, 4
 
@@ -34,6 +35,7 @@ class Setting:
     """What a ruleset fixes. `sides[seat]` pairs the `side` of that seat's moves with the colour they serve."""
 
     ruleset: Ruleset
+    text: str
     players: int
     power: bool
     variant: bool
@@ -54,7 +56,7 @@ def setting_of(ruleset: Ruleset) -> Setting:
     seat_of = (0, 0, 1, 1) if players == 2 else tuple(range(players))
     sides = (((0, 0), (1, 1)), ((2, 2), (3, 3))) if players == 2 else tuple(((OWN, c),) for c in range(players))
     return Setting(
-        ruleset, players, bool(ruleset["power"]), bool(ruleset["power_variant"]), len(seat_of), seat_of, sides,
+        ruleset, str(ruleset), players, bool(ruleset["power"]), bool(ruleset["power_variant"]), len(seat_of), seat_of, sides,
         BOX.historians[players], tuple(sorted({MONUMENT_OF[c] for c in cards})), cards,
     )  # fmt: skip
 
@@ -159,12 +161,12 @@ class AntiquityState(State):
         """Fields separated by `/`: hexadecimal cards (108 = 0x6c and above never occur; ff separates), lists by `,`."""
         hands = ",".join([f"{hand:x}.{known:x}" for hand, known in zip(self.hands, self.known, strict=True)])
         lists = bytes([*self.spaces, *self.historians]).hex()
-        holders = "".join([f"{holder + 1}" for holder in self.holders])
+        holders = bytes([holder + _DIGIT_ONE for holder in self.holders]).decode()
         points = ",".join(map(str, self.points))
         return (
-            f"{self.ruleset}/{self.phase}.{self.to_move}.{self.actions}.{self.fresh:d}{self.bought:d}.{self.used}/"
+            f"{self.setting.text}/{self.phase}.{self.to_move}.{self.actions}.{+self.fresh}{+self.bought}.{self.used}/"
             f"{self.colour}.{self.monument}.{self.symbol}.{self.need}.{self.picked.hex()}/{hands}/"
-            f"{self.deck[self.drawn:].hex()}/{bytes(self.face_up).hex()}/{_PILE_END.join(self.piles).hex()}/"
+            f"{self.deck[self.drawn :].hex()}/{bytes(self.face_up).hex()}/{_PILE_END.join(self.piles).hex()}/"
             f"{self.built:x}/{lists}/{points}/{_PILE_END.join(self.stories).hex()}/{self.gone:x}/{holders}"
         )
 
