@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.pool import QueuePool
 from sqlmodel import SQLModel, select
 
 from hippodrome.engine.errors import FieldError
@@ -96,6 +99,25 @@ def test_a_database_that_is_away_is_named_without_its_password() -> None:
     assert "127.0.0.1:1" in str(caught.value)
     assert "secret" not in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_file_that_is_no_database_is_told_and_left_as_it_is(tmp_path: Path) -> None:
+    file = tmp_path / "letter.txt"
+    file.write_text("Dear Ada,\n" * 1000)
+    with pytest.raises(DatabaseUnavailable, match=r"letter\.txt cannot be used: file is not a database; fix: "):
+        upgrade(f"sqlite:///{file}")
+    assert file.read_text() == "Dear Ada,\n" * 1000
+
+
+def test_a_pool_that_is_used_up_is_told_like_a_database_that_is_away(database: Database) -> None:
+    queue = database.reader.pool
+    assert isinstance(queue, QueuePool)
+    queue._timeout = 0.1
+    with ExitStack() as held:
+        for _ in range(25):
+            held.enter_context(database.read())
+        with pytest.raises(DatabaseUnavailable, match="no connection came free"), database.read():
+            pass
 
 
 def test_missing_tables_while_at_work_name_the_fix(empty_database_url: str) -> None:

@@ -21,7 +21,8 @@ from typing import Any, Final
 from sqlalchemy import Engine, Table, create_engine, event, make_url
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL, Connection
-from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
+from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError, OperationalError
+from sqlalchemy.exc import TimeoutError as NoConnection
 from sqlalchemy.pool import QueuePool
 from sqlmodel import Session
 
@@ -72,9 +73,11 @@ class Database:
             try:
                 session.connection()
                 yield session
+            except NoConnection as error:
+                raise _unavailable(self.shown, f"no connection came free within {_POOL['pool_timeout']} s") from error
             except DBAPIError as error:
-                if isinstance(error, OperationalError) or error.connection_invalidated or _state(error) in _NO_SCHEMA:
-                    raise _unavailable(self.shown, error) from error
+                if _is_away(error):
+                    raise _unavailable(self.shown, str(error.orig), _state(error)) from error
                 raise
 
 
@@ -148,9 +151,16 @@ def _state(error: DBAPIError) -> str | None:
     return getattr(error.orig, "sqlstate", None)
 
 
-def _unavailable(shown: str, error: DBAPIError) -> DatabaseUnavailable:
-    cause = " ".join(str(error.orig).split())[:200]
-    if cause.startswith("no such") or _state(error) in _NO_SCHEMA:
+def _is_away(error: DBAPIError) -> bool:
+    """Whether it is the database that fails, not what was asked of it. SQLite's plain DatabaseError: the file is no database,
+    or damaged."""
+    broken = isinstance(error, OperationalError) or type(error) is DatabaseError
+    return broken or error.connection_invalidated or _state(error) in _NO_SCHEMA
+
+
+def _unavailable(shown: str, what: str, state: str | None = None) -> DatabaseUnavailable:
+    cause = " ".join(what.split())[:200]
+    if cause.startswith("no such") or state in _NO_SCHEMA:
         return DatabaseUnavailable(f"database: {shown} is not up to date ({cause}); fix: hippodrome db upgrade")
     return DatabaseUnavailable(
         f"database: {shown} cannot be used: {cause}; fix: check that it runs and HIPPODROME_DATABASE_URL"
