@@ -198,6 +198,18 @@ def test_an_error_inside_the_node_counts_and_is_kept_as_evidence(bench: Bench) -
     assert bench.voided("INTERNAL", counts=True).evidence == "a card fell under the table"
 
 
+def test_an_error_of_our_own_rules_counts_and_is_kept_as_evidence(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fault in this program's copy of a game must not hold its matches until their leases run out, nor go untold."""
+
+    def broken(record: Record, game: Any) -> None:
+        raise KeyError("colosseum")
+
+    monkeypatch.setattr("hippodrome.workers.run.verify", broken)
+    attempt = bench.voided("KeyError: 'colosseum'", counts=True)
+    assert 'raise KeyError("colosseum")' in attempt.evidence
+    assert bench.match().owner is None
+
+
 def test_a_node_that_is_not_there_does_not_count(home: Path, database_url: str) -> None:
     made = make_bench(home, database_url, "127.0.0.1:1", Node())
     try:

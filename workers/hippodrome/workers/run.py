@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import logging
 import time
+import traceback
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Final, TypeVar
@@ -88,6 +89,9 @@ class Attempt:
             outcome = self._node_failed(error)
         except HippodromeError as error:
             outcome = self._void(f"not verified: {error}", str(error), counts=True)
+        except Exception as error:
+            log.exception("%s attempt %d", self.match_id, self.fence)
+            outcome = self._void(f"{type(error).__name__}: {error}"[:300], traceback.format_exc(), counts=True)
         return " ".join((outcome, *self._times))
 
     def _run(self) -> Record:
