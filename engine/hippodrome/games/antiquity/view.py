@@ -39,7 +39,7 @@ def view(s: AntiquityState, seat: int) -> View:
         "stories": _stories(tuple(s.stories)),
         "face_up": _cards(bytes(s.face_up)),
         "deck_count": s.size - s.drawn,
-        "discards": _discards(s.gone),
+        "discards": _names(s.gone),
         "hands": [_hand(s, owner, seat in (owner, TABLE)) for owner in range(setting.players)],
         "power_cards": _power_cards(tuple(s.holders)) if setting.power else _NOTHING,
     }
@@ -98,9 +98,7 @@ def _cards(cards: bytes) -> list[str]:
     return [CARD_NAMES[card] for card in cards]
 
 
-@_keep
-def _discards(cards: int) -> list[str]:
-    return names(cards)
+_names = _keep(names)
 
 
 @_keep
@@ -110,9 +108,9 @@ def _used_powers(used: int) -> list[str]:
 
 def _hand(s: AntiquityState, owner: int, open_: bool) -> dict[str, Any]:
     hand = s.hands[owner]
-    seen = {"seat": owner, "count": hand.bit_count(), "known": names(s.known[owner])}
+    seen = {"seat": owner, "count": hand.bit_count(), "known": _names(s.known[owner])}
     if open_:
-        seen["cards"] = names(hand)
+        seen["cards"] = _names(hand)
     return seen
 
 
