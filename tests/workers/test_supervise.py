@@ -122,14 +122,20 @@ def test_killing_the_supervisor_takes_everything_along(up: Up, home: Path, pool:
         assert running_server(home) is None
 
 
-def test_what_a_killed_one_left_behind_does_not_hinder_the_next(up: Up, home: Path) -> None:
+def test_what_a_killed_one_left_behind_does_not_hinder_the_next_on_the_same_addresses(
+    up: Up, home: Path, processes_left: Left
+) -> None:
     with up() as first:
+        old = running_server(home)
         first.kill()
         first.wait()
+    assert wait_until(lambda: not processes_left(), 20), processes_left()
     with up() as second:
         server = running_server(home)
         assert server is not None
+        assert old is not None
         assert server.pid == second.pid
+        assert (server.api, server.engines) == (old.api, old.engines), "live bots find the service again"
 
 
 def test_a_second_one_on_the_same_home_is_refused(up: Up, home: Path) -> None:
@@ -156,6 +162,8 @@ def test_a_web_port_that_is_taken_is_one_line(home: Path) -> None:
     ("options", "env", "line"),
     [
         (["--bot", "ranom"], {}, "error: bots: no built-in bot 'ranom'; fix: did you mean 'random'?"),
+        (["--bot", "random"], {}, "error: bots: 'random' is named twice; fix: name each bot once"),
+        ([], {"HIPPODROME_BROKER_URL": "redis://:pw@127.0.0.1:1/0"}, "error: HIPPODROME_BROKER_URL: no broker answers: "),
         (["--slots", "0"], {}, "error: slots: 0 is out of range; fix: give 1 to 96"),
         (["--workers", "100"], {}, "error: workers: 100 is out of range; fix: give 1 to 64"),
         (["--api", "nowhere"], {}, "error: api: 'nowhere' is no address; fix: write HOST:PORT"),

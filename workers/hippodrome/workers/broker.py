@@ -12,9 +12,10 @@ import os
 import shutil
 import socket
 import tempfile
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from urllib.parse import quote
 
 from hippodrome.engine.errors import FieldError
@@ -22,6 +23,24 @@ from hippodrome.engine.errors import FieldError
 SERVERS: Final = ("valkey-server", "redis-server")
 _LONGEST_SOCKET: Final = 100
 """Bytes: the kernel takes 107, macOS 103."""
+
+
+class BrokerUnavailable(FieldError):
+    """The broker that the settings name does not answer."""
+
+
+def ask(url: str) -> str:
+    """The address at which a broker answers, without its password. Raises BrokerUnavailable."""
+    kombu: Any = import_module("kombu")
+    from kombu.exceptions import OperationalError
+
+    with kombu.Connection(url, connect_timeout=3) as connection:
+        try:
+            connection.ensure_connection(max_retries=1, timeout=5)
+        except (OperationalError, OSError, ValueError) as error:
+            problem = f"no broker answers: {error}"
+            raise BrokerUnavailable("HIPPODROME_BROKER_URL", problem, "start it, or correct the address") from None
+        return str(connection.as_uri())
 
 
 def find_server() -> str:

@@ -13,20 +13,22 @@ from hippodrome.ladder.models import Account, key
 
 HOUSE: Final = ids.HOUSE
 OPERATOR: Final = "operator"
-_LABEL: Final = "up"
+_LONGEST: Final = 100
 
 
-def prepare_house(session: Session, bots: Sequence[str]) -> tuple[str, str]:
-    """Both accounts, the built-in `bots`, and fresh secrets of (operator, house); those of the last `up` end."""
+def prepare_house(session: Session, bots: Sequence[str], place: str = "") -> tuple[str, str]:
+    """Both accounts, the built-in `bots`, and fresh secrets of (operator, house). Those of the last `up` at `place` end; one
+    at another place may share the database."""
     house = accounts.ensure_account(session, name=HOUSE)
     operator = accounts.ensure_account(session, name=OPERATOR, admin=True)
     for bot in bots:
         ensure_bot(session, account=house, name=bot, description=f"built-in bot `{bot}`")
-    return _fresh_token(session, operator), _fresh_token(session, house)
+    label = f"up {ids.clean_text(place)[3 - _LONGEST:]}".strip()
+    return _fresh_token(session, operator, label), _fresh_token(session, house, label)
 
 
-def _fresh_token(session: Session, account: Account) -> str:
+def _fresh_token(session: Session, account: Account, label: str) -> str:
     for token in accounts.list_tokens(session, account):
-        if token.label == _LABEL and token.revoked_at is None:
+        if token.label == label and token.revoked_at is None:
             accounts.revoke_token(session, ids.token_name(account.name, key(token)))
-    return accounts.create_token(session, account, label=_LABEL)[1]
+    return accounts.create_token(session, account, label=label)[1]

@@ -75,14 +75,20 @@ def wait_until(done: Callable[[], bool], seconds: float, step: float = 0.02) -> 
     return True
 
 
-def choose_address(field: str, listen: str) -> str:
-    """`listen` (HOST:PORT) with port 0 replaced by a free port. Raises FieldError when it cannot be listened on."""
+def choose_address(field: str, listen: str, last: str = "") -> str:
+    """`listen` (HOST:PORT) with port 0 replaced by a free port, that of `last` if it can be: who knew it finds it again.
+
+    Raises FieldError when it cannot be listened on.
+    """
     host, _, port = listen.rpartition(":")
     if not host or not port.isdigit() or int(port) > 65_535:
         raise FieldError(field, f"{listen!r} is no address", "write HOST:PORT, for example 127.0.0.1:0 for any free port")
     if int(port):
         _must_be_free(field, host, int(port))
         return listen
+    old_host, _, old_port = last.strip().rpartition(":")
+    if old_host == host and old_port.isdigit() and is_free(host, int(old_port)):
+        return last.strip()
     return next(f"{host}:{p}" for p in random.sample(_PORTS, len(_PORTS)) if is_free(host, p))
 
 

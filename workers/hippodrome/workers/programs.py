@@ -83,12 +83,22 @@ class Options:
     pool: str = "threads"
     bots: tuple[HouseBot, ...] = ()
 
-    def checked(self) -> Options:
-        """Itself, every port chosen and found free. Raises FieldError."""
+    def checked(self, run: Path | None = None) -> Options:
+        """Itself, every port chosen and found free; any free one is the one used before, told in the folder `run`, so that
+        live bots find a service that was started again. Raises FieldError."""
         _within("workers", self.workers, 1, 64)
         _within("slots", self.slots, 1, MAX_SLOTS)
-        web, api, engine = (choose_address(name, getattr(self, name)) for name in ("web", "api", "engine"))
+        names = [bot.name for bot in self.bots]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise FieldError("bots", f"{twice[0]!r} is named twice", "name each bot once")
+        web, api, engine = (choose_address(name, getattr(self, name), _last(run, name)) for name in ("web", "api", "engine"))
         return replace(self, web=web, api=api, engine=engine)
+
+
+def _last(run: Path | None, name: str) -> str:
+    """The address that the program `name` had when it ran last, empty if it is not known."""
+    file = run / f"{name}.address" if run else None
+    return file.read_text(errors="replace")[:300] if file and file.is_file() else ""
 
 
 def builtin_bots() -> Mapping[str, str]:

@@ -11,6 +11,7 @@ import argparse
 import logging
 import os
 import signal
+import socket
 import subprocess
 import threading
 import time
@@ -117,13 +118,15 @@ class Supervisor:
         """Start, tell `ready`, watch until `stop`, stop all in order. Raises FieldError, StartFailed, DatabaseUnavailable."""
         with held_home(self._settings.home):
             try:
-                options = self._options.checked()
+                options = self._options.checked(self._settings.home / "run")
                 self._start(options, ready)
             finally:
                 self._stop_all()
 
     def _start(self, options: Options, ready: Callable[[Server], None]) -> None:
         env = service_env(options, self._settings)
+        if self._settings.broker_url:
+            broker.ask(self._settings.broker_url)
         self._launch(first_programs(options, self._settings), env)
         operator, bots = _prepare_database(self._settings, options)
         later = self._table(options, self._settings, bots)
@@ -195,7 +198,7 @@ def _prepare_database(settings: Settings, options: Options) -> tuple[str, str]:
     database = open_database(settings.database_url)
     try:
         with database.write() as session:
-            return prepare_house(session, [bot.name for bot in options.bots])
+            return prepare_house(session, [bot.name for bot in options.bots], f"{socket.gethostname()}:{settings.home}")
     finally:
         database.close()
 

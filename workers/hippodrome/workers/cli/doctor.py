@@ -5,9 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from importlib import import_module
 from importlib.metadata import PackageNotFoundError, requires, version
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from hippodrome.engine.errors import FieldError, HippodromeError
 from hippodrome.workers.cli.report import read
@@ -139,15 +138,7 @@ def _broker(settings: Settings) -> str:
 
     if settings.broker_url is None:
         return f"{broker.find_server()}, started by `hippodrome up`"
-    kombu: Any = import_module("kombu")
-    from kombu.exceptions import OperationalError
-
-    with kombu.Connection(settings.broker_url, connect_timeout=3) as connection:
-        try:
-            connection.ensure_connection(max_retries=1, timeout=5)
-        except OperationalError as error:
-            raise FieldError("HIPPODROME_BROKER_URL", f"no broker answers: {error}", "start it, or correct it") from None
-        return f"{connection.as_uri()} answers"
+    return f"{broker.ask(settings.broker_url)} answers"
 
 
 def _service(settings: Settings) -> str:
