@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from typing import Any
 
@@ -176,6 +177,21 @@ def test_a_crash_is_told_with_the_bots_own_traceback_only(way: Any, form: str) -
     assert 'return NOTHING["nothing"]' in caught.value.trace
     assert "hippodrome/bot/_" not in caught.value.trace
     assert "test_bots.py, line" in caught.value.where
+
+
+@WAYS
+def test_a_cancellation_that_a_bot_lets_through_is_a_crash_and_no_silence(way: Any) -> None:
+    """It is no Exception: nobody would answer, and the bot would lose on time without a word."""
+
+    class Cancels(Bot):
+        async def move(self, turn: Turn) -> str:
+            task = asyncio.ensure_future(asyncio.sleep(60))
+            task.cancel()
+            await task
+            return turn.legal[0]
+
+    with pytest.raises(BotError, match=r"Cancels\.move: CancelledError"):
+        way(Cancels, [Ask(["a"])])
 
 
 @WAYS

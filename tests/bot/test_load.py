@@ -70,11 +70,13 @@ def test_a_module_may_name_its_bot_too() -> None:
         ("tow.py", "no file "),
         ("tow.py", "fix: did you mean 'two.py'?"),
         ("missing/zzz.py", "fix: check the path"),
+        ("folder.py", "is a folder; fix: name the file of the bot in it"),
     ],
 )
 def test_what_is_not_there_is_named_with_the_fix(write: Write, tmp_path: Path, name: str, problem: str) -> None:
     write("two.py", TWO)
     write("none.py", "x = 1")
+    (tmp_path / "folder.py").mkdir()
     with pytest.raises(UsageError) as caught:
         load_bot(f"{tmp_path}/{name}")
     assert str(caught.value).startswith("bot: ")

@@ -39,6 +39,8 @@ def split_spec(spec: str) -> tuple[str, str]:
 
 def _from_file(path: Path) -> ModuleType:
     full = path.resolve()
+    if full.is_dir():
+        raise UsageError(f"bot: {str(path)!r} is a folder; fix: name the file of the bot in it")
     if not full.is_file():
         raise UsageError(f"bot: no file {str(path)!r}; fix: {_near_file(full)}")
     _make_room(full.parent)

@@ -164,6 +164,11 @@ class Player:
         try:
             given = place.bot.move(turn) if self._async else in_thread(place.bot.move, turn)
             return await given if isinstance(given, Awaitable) else given
+        except asyncio.CancelledError as error:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise
+            return crash(self.kind, error, "move")
         except (Exception, SystemExit) as error:
             return error
 

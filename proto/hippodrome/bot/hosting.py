@@ -32,7 +32,7 @@ class Hosted:
             choice = self._bot.move(turn)
             if self._runner is not None:
                 choice = self._runner.run(_wait_for(choice))
-        except (Exception, SystemExit) as error:
+        except (Exception, SystemExit, asyncio.CancelledError) as error:
             raise crash(self._kind, error, "move") from error
         return checked(self._kind, turn, choice)
 
