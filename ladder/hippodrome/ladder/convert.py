@@ -248,10 +248,12 @@ def _duration(microseconds: int) -> Duration:
 
 
 def _microseconds(message: match_pb2.TimeControl, name: str) -> int:
-    """A span of a clock, 0 when unset. Raises FieldError when it is out of range."""
+    """A span of a clock, 0 when unset. Raises FieldError when it is out of range, or no whole number of microseconds."""
     span: Duration = getattr(message, name)
     if not -315_576_000_000 <= span.seconds <= 315_576_000_000:
         raise FieldError(f"clock.{name}", f"{span.seconds} s is out of range", "give at most a day")
+    if span.nanos % 1000 or abs(span.nanos) >= 1_000_000_000 or span.seconds * span.nanos < 0:
+        raise FieldError(f"clock.{name}", f"{span.nanos} ns is no part of a second", "give whole microseconds of the same sign")
     return round(span.ToTimedelta() / _MICROSECOND)
 
 
