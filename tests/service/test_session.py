@@ -218,7 +218,7 @@ def test_every_state_is_reached_and_every_refusal_is_a_known_reason():
 
 def test_each_state_answers_to_all_that_a_bot_can_say():
     streaming = (OPENING, READY, "leaving")
-    assert all((state, event) in NEXT for state in streaming for event in ("hello", "answer", "goodbye", "nothing"))
+    assert all((state, event) in NEXT for state in streaming for event in ("hello", "answer", "goodbye", "nothing", "returned"))
 
 
 def test_the_protocol_page_shows_the_table_and_the_reasons():

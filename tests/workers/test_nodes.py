@@ -126,14 +126,14 @@ def connected(nodes: Nodes, address: str) -> bool:
 def test_the_node_where_the_bots_are_is_chosen(town: Town) -> None:
     nodes = town.nodes(town.empty, town.peopled)
     assert wait_until(lambda: connected(nodes, town.peopled), 60)
-    assert nodes.choose(BOTS) == town.peopled
+    assert nodes.choose(BOTS).address == town.peopled
     assert nodes.state(town.empty) == NodeState("node-1", 64, 0, frozenset())
     nodes.close()
 
 
 def test_a_node_that_does_not_answer_is_passed_over(town: Town) -> None:
     nodes = town.nodes("127.0.0.1:1", town.empty)
-    assert nodes.choose(frozenset()) == town.empty
+    assert nodes.choose(frozenset()).address == town.empty
     nodes.close()
 
 

@@ -152,6 +152,12 @@ def match_left(match: str, ending: str, reason: str) -> bytes:
     return play_v1.EngineEvent(match_ended=play_v1.MatchEnded(match=match, ending=ending, reason=reason)).SerializeToString()
 
 
+def invitation(match: str, address: str, ticket: str) -> bytes:
+    """The event that asks a bot to play a match at another node."""
+    message = play_v1.Invitation(match=match, address=address, ticket=ticket)
+    return play_v1.EngineEvent(invitation=message).SerializeToString()
+
+
 def draining(reason: str) -> bytes:
     """The event that says: no new matches here."""
     return play_v1.EngineEvent(draining=play_v1.Draining(reason=reason)).SerializeToString()

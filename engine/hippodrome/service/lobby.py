@@ -25,6 +25,10 @@ MOST_MATCHES: Final = 1024
 """The most matches one session is given, whatever it asks for."""
 
 
+INVITATION_SECONDS: Final = 60
+"""How long the ticket of an invitation opens a session."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Wish:
     """A match that waits. `take` seats it if it can; `told` is set when it did."""
@@ -64,6 +68,26 @@ class Lobby:
     def versions(self) -> list[str]:
         """The bot versions connected now, sorted."""
         return sorted({session.version for session in self.sessions.values() if session.here})
+
+    def free_versions(self) -> list[str]:
+        """Those of them with a place for one more match, sorted."""
+        return sorted({session.version for session in self.sessions.values() if session.free > 0})
+
+    def invitable_versions(self) -> list[str]:
+        """Those of them that would follow an invitation now, sorted."""
+        return sorted({session.version for session in self.sessions.values() if session.follows and session.free > 0})
+
+    def invite(self, version: str, match: str, address: str) -> bool:
+        """Send a bot of this version to the node at `address`: one place less is filled here until it is back. False if none
+        with a free place is here."""
+        able = [s for s in self.sessions.values() if s.version == version and s.follows and s.free > 0]
+        session = max(able, key=lambda s: s.free, default=None)
+        if session is None:
+            return False
+        session.lent += 1
+        ticket = Ticket(session.bot, version, int(time.time()) + INVITATION_SECONDS)
+        session.send(convert.invitation(match, address, tickets.issue(self._config.secret, ticket)))
+        return True
 
     def changed(self, session: Session) -> None:
         """A place came free, a bot came or went: end a session that is done, seat who waits."""

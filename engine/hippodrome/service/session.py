@@ -33,16 +33,19 @@ NEXT: Final[dict[tuple[str, str], str]] = {
     (OPENING, "answer"): "HELLO_EXPECTED",
     (OPENING, "goodbye"): "HELLO_EXPECTED",
     (OPENING, "nothing"): "HELLO_EXPECTED",
+    (OPENING, "returned"): "HELLO_EXPECTED",
     (READY, "hello"): "HELLO_REPEATED",
     (READY, "answer"): READY,
     (READY, "goodbye"): LEAVING,
     (READY, "nothing"): READY,
+    (READY, "returned"): READY,
     (READY, "lost"): AWAY,
     (READY, "resumed"): READY,
     (LEAVING, "hello"): "HELLO_REPEATED",
     (LEAVING, "answer"): LEAVING,
     (LEAVING, "goodbye"): LEAVING,
     (LEAVING, "nothing"): LEAVING,
+    (LEAVING, "returned"): LEAVING,
     (LEAVING, "lost"): LEAVING_AWAY,
     (LEAVING, "resumed"): LEAVING,
     (LEAVING, "idle"): CLOSED,
@@ -106,6 +109,10 @@ class Session:
     """Decisions the bot has to answer, and when it was given them (monotonic nanoseconds), the youngest last."""
     counters: Counters = field(default_factory=Counters)
     unasked_in_a_row: int = 0
+    follows: bool = False
+    """Whether the bot follows invitations to other nodes."""
+    lent: int = 0
+    """Places that it has taken there."""
 
     @property
     def here(self) -> bool:
@@ -114,7 +121,7 @@ class Session:
     @property
     def free(self) -> int:
         """Matches it may still be given."""
-        return self.capacity - len(self.places) if self.state == READY else 0
+        return self.capacity - self.lent - len(self.places) if self.state == READY else 0
 
     def send(self, event: bytes, clocked: Place | None = None) -> None:
         """Put an event into the outbox; while the stream is away it is dropped, for a resumed session is told all again."""

@@ -69,6 +69,7 @@ class PlayStreams:
             raise Refusal("PROTOCOL_UNSUPPORTED", text, protocol_version=str(hello.protocol_version))
         loopback = context.peer().startswith(_LOCAL)
         session, resumed = self._lobby.open(hello.ticket, hello.session_token, hello.max_matches, loopback=loopback)
+        session.follows, session.lent = hello.follows_invitations, hello.elsewhere
         stream = Stream()
         grace = self._config.grace
         session.attach(stream, convert.welcome(session.token, self._config.name, session.version, grace, resumed))
@@ -119,6 +120,7 @@ class PlayStreams:
                 _answer(session, event.answer, now)
             else:
                 session.state = step(session.state, kind)
+                session.lent -= kind == "returned" and session.lent > 0
                 self._lobby.changed(session)
         session.ring()
 

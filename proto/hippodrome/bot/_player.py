@@ -31,6 +31,7 @@ from hippodrome.v1.play_service_pb2 import (
     DecisionExpired,
     Draining,
     EngineEvent,
+    Invitation,
     MatchEnded,
     MatchStarted,
     MoveRejected,
@@ -61,7 +62,13 @@ class Player:
     bot has failed and nothing more shall be answered."""
 
     def __init__(
-        self, kind: type[Bot], *, send: Callable[[BotEvent], None], stop: Callable[[], None], keep_going: bool = False
+        self,
+        kind: type[Bot],
+        *,
+        send: Callable[[BotEvent], None],
+        stop: Callable[[], None],
+        keep_going: bool = False,
+        invited: Callable[[Invitation], None] | None = None,
     ) -> None:
         self.kind = kind
         self.welcome: Welcome | None = None
@@ -72,7 +79,7 @@ class Player:
         """Endings -> how often."""
         self.failure: BotError | None = None
         """The first fault of the bot; the session ends unless `keep_going`."""
-        self._send, self._stop, self._keep_going = send, stop, keep_going
+        self._send, self._stop, self._keep_going, self._follow = send, stop, keep_going, invited
         self._later = is_async(kind) or kind.threads
         self._async = is_async(kind)
 
@@ -105,9 +112,10 @@ class Player:
         self.welcome, self.draining = welcome, False
         log.info("connected to %s as %s%s", welcome.node, welcome.bot_version, " again" if welcome.resumed else "")
         if not welcome.resumed:
-            self._forget_all()
+            self.forget_all()
 
-    def _forget_all(self) -> None:
+    def forget_all(self) -> None:
+        """The service does not know the matches under way any more: they are over, `lost`."""
         for place in list(self.places.values()):
             self._finish(place, lost_match(place.info))
 
@@ -204,6 +212,10 @@ class Player:
         log.info("the node takes no new matches: %s", draining.reason)
         self.draining = True
 
+    def _invited(self, invitation: Invitation) -> None:
+        if self._follow is not None:
+            self._follow(invitation)
+
     def _break(self, place: Place, error: BotError) -> None:
         place.broken = True
         self._fail(error)
@@ -223,6 +235,7 @@ _HANDLERS: Final[dict[str, Callable[[Player, Any], None]]] = {
     "decision_expired": Player._expired,
     "match_ended": Player._ended,
     "draining": Player._drain,
+    "invitation": Player._invited,
 }
 
 

@@ -20,11 +20,21 @@ import grpc.aio
 
 from hippodrome.bot._bot import Bot
 from hippodrome.bot._channel import open_channel
-from hippodrome.bot._errors import HippodromeError, NotAllowed, ProtocolError, UsageError, from_rpc
+from hippodrome.bot._errors import BotError, HippodromeError, NotAllowed, ProtocolError, UsageError, from_rpc
+from hippodrome.bot._guests import Guests, add
 from hippodrome.bot._player import Player, log
 from hippodrome.v1.bot_service_pb2 import CreateBotSessionRequest
 from hippodrome.v1.bot_service_pb2_grpc import BotServiceStub
-from hippodrome.v1.play_service_pb2 import BotEvent, Goodbye, Hello, PlayRequest, PlayResponse, Welcome
+from hippodrome.v1.play_service_pb2 import (
+    BotEvent,
+    Goodbye,
+    Hello,
+    Invitation,
+    PlayRequest,
+    PlayResponse,
+    Returned,
+    Welcome,
+)
 from hippodrome.v1.play_service_pb2_grpc import PlayServiceStub
 
 PROTOCOL: Final = 1
@@ -33,6 +43,8 @@ FIRST_PATIENCE: Final = timedelta(seconds=10)
 """How long a server that was never reached is tried."""
 PATIENCE: Final = timedelta(minutes=10)
 """How long a lost connection is tried to get back."""
+GUEST_PATIENCE: Final = timedelta(seconds=30)
+"""How long a node that the bot was invited to is tried: as long as a node waits for a bot that was there."""
 _FIRST_WAIT, _LONGEST_WAIT, _CALL_TIMEOUT, _LAST_WORDS = 0.1, 10.0, 10.0, 5.0
 _STALE: Final = frozenset({"SESSION_FOREIGN"})
 """Reasons that say: the session token is worth nothing, open a new session."""
@@ -84,9 +96,11 @@ class Summary:
 class Session:
     """One bot process. `run` plays until `leave` was called and the matches are over, or an error that trying cannot mend."""
 
-    def __init__(self, kind: type[Bot], options: Options) -> None:
-        self.options = options.checked()
-        self.player = Player(kind, send=self._ready, stop=self._stop, keep_going=options.keep_going)
+    def __init__(self, kind: type[Bot], options: Options, guest: bool = False) -> None:
+        self.options, self._kind, self._guest = options.checked(), kind, guest
+        invited = None if guest else self._follow
+        self.player = Player(kind, send=self._ready, stop=self._stop, keep_going=options.keep_going, invited=invited)
+        self._guests = Guests(self._open_guest, returned=self._guest_is_back, failed=self._guest_failed, counted=self._count)
         self.reconnects = 0
         self._max = options.max_matches or kind.max_matches
         self._place = (options.address, options.ticket)
@@ -103,22 +117,32 @@ class Session:
 
     async def run(self) -> Summary:
         """Raises an error of the tree in `hippodrome.bot` when the session cannot go on."""
-        while not self._over():
-            try:
-                await self._play(await self._find())
-            except grpc.RpcError as error:
-                await self._recover(from_rpc(error, self._place[0]))
-            except HippodromeError as error:
-                await self._recover(error)
+        try:
+            while not self._over():
+                await self._try()
+            if not self.player.stopped:
+                self._guests.leave(self._leaving or "")
+                await self._guests.over()
+        finally:
+            await self._guests.close()
         if self.player.failure is not None:
             raise self.player.failure
-        return Summary(dict(self.player.ended), self.reconnects)
+        return Summary(self._ended_matches(), self.reconnects)
+
+    async def _try(self) -> None:
+        try:
+            await self._play(await self._find())
+        except grpc.RpcError as error:
+            await self._recover(from_rpc(error, self._place[0]))
+        except HippodromeError as error:
+            await self._recover(error)
 
     def leave(self, reason: str) -> None:
         """Take no new matches; `run` returns when those under way are over. Call from the loop's thread."""
         if self._leaving is None:
             self._leaving = reason
             self._left.set()
+            self._guests.leave(reason)
             self._mind_idle()
             self._ready(BotEvent(goodbye=Goodbye(reason=reason)))
 
@@ -166,7 +190,13 @@ class Session:
 
     def _hello(self, ticket: str) -> PlayRequest:
         hello = Hello(
-            ticket=ticket, session_token=self._token, protocol_version=PROTOCOL, sdk=SDK, max_matches=self._max
+            ticket=ticket,
+            session_token=self._token,
+            protocol_version=PROTOCOL,
+            sdk=SDK,
+            max_matches=self._max,
+            follows_invitations=not self._guest,
+            elsewhere=len(self._guests),
         )
         return PlayRequest(events=[BotEvent(hello=hello)])
 
@@ -199,9 +229,42 @@ class Session:
             self._connected(frame.events[0].welcome)
         else:
             self._tries = 0
+        self._count()
+
+    def _count(self) -> None:
+        """Leave once there were enough matches, here and elsewhere."""
         wanted = self.options.matches
-        if wanted is not None and sum(self.player.ended.values()) >= wanted:
+        if wanted is not None and sum(self._ended_matches().values()) >= wanted:
             self.leave(f"played {wanted} matches")
+
+    def _ended_matches(self) -> dict[str, int]:
+        return add(self.player.ended, self._guests.ended)
+
+    # Matches at other nodes
+
+    def _follow(self, invitation: Invitation) -> None:
+        if self._leaving is None:
+            self._guests.follow(invitation)
+        else:
+            self._guest_is_back()
+
+    def _open_guest(self, address: str, ticket: str) -> Session:
+        options = Options(
+            address=address,
+            ticket=ticket,
+            max_matches=1,
+            patience=self.options.patience or GUEST_PATIENCE,
+            keep_going=self.options.keep_going,
+        )
+        return Session(self._kind, options, guest=True)
+
+    def _guest_is_back(self) -> None:
+        self._ready(BotEvent(returned=Returned()))
+
+    def _guest_failed(self, error: BotError) -> None:
+        self.player.failure = self.player.failure or error
+        if self.player.stopped:
+            self._stop()
 
     def _connected(self, welcome: Welcome) -> None:
         self._token = welcome.session_token
@@ -278,7 +341,7 @@ async def _ask(options: Options, bot: str) -> tuple[str, str]:
     """Ask the server where `bot` may play: address and ticket."""
     metadata = (("authorization", f"Bearer {options.token}"),) if options.token else None
     async with open_channel(options.server) as channel:
-        request = CreateBotSessionRequest(bot=bot)
+        request = CreateBotSessionRequest(bot=bot, follows_invitations=True)
         try:
             given = await BotServiceStub(channel).CreateBotSession(request, metadata=metadata, timeout=_CALL_TIMEOUT)
         except grpc.RpcError as error:

@@ -352,16 +352,20 @@ class CreateBotSessionRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     BOT_FIELD_NUMBER: _builtins.int
+    FOLLOWS_INVITATIONS_FIELD_NUMBER: _builtins.int
     bot: _builtins.str
     """The bot, for its newest version, or one version of it."""
+    follows_invitations: _builtins.bool
+    """Whether the bot follows invitations to other nodes: it may then be sent to any of them. Others are all sent to the same one."""
     def __init__(
         self,
         *,
         bot: _builtins.str = ...,
+        follows_invitations: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot", "follows_invitations", b"follows_invitations"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from hippodrome.v1 import match_pb2 as hippodrome_dot_v1_dot_match__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"hippodrome/v1/engine_service.proto\x12\rhippodrome.v1\x1a\x19hippodrome/v1/match.proto\"\xde\x01\n\x0fRunMatchRequest\x12\r\n\x05match\x18\x01 \x01(\t\x12\r\n\x05\x66\x65nce\x18\x02 \x01(\r\x12\x0f\n\x07ruleset\x18\x03 \x01(\t\x12&\n\x05seats\x18\x04 \x03(\x0b\x32\x17.hippodrome.v1.SeatInfo\x12)\n\x05\x63lock\x18\x05 \x01(\x0b\x32\x1a.hippodrome.v1.TimeControl\x12\x0e\n\x06policy\x18\x06 \x01(\t\x12\x0c\n\x04seed\x18\x07 \x01(\x0c\x12\x14\n\x0c\x61\x62sent_seats\x18\x08 \x03(\r\x12\x15\n\rwithhold_seed\x18\t \x01(\x08\"\xae\x01\n\x10RunMatchResponse\x12\x30\n\x08progress\x18\x01 \x01(\x0b\x32\x1c.hippodrome.v1.MatchProgressH\x00\x12\x30\n\x08\x66inished\x18\x02 \x01(\x0b\x32\x1c.hippodrome.v1.MatchFinishedH\x00\x12-\n\x07missing\x18\x03 \x01(\x0b\x32\x1a.hippodrome.v1.BotsMissingH\x00\x42\x07\n\x05\x65vent\"-\n\rMatchProgress\x12\r\n\x05moves\x18\x01 \x01(\r\x12\r\n\x05\x62\x65gun\x18\x02 \x01(\x08\"\x1f\n\rMatchFinished\x12\x0e\n\x06record\x18\x01 \x01(\x0c\"#\n\x0b\x42otsMissing\x12\x14\n\x0c\x62ot_versions\x18\x01 \x03(\t\"\x10\n\x0eGetNodeRequest\"U\n\x0fGetNodeResponse\x12\x0c\n\x04node\x18\x01 \x01(\t\x12\r\n\x05slots\x18\x02 \x01(\r\x12\x0f\n\x07running\x18\x03 \x01(\r\x12\x14\n\x0c\x62ot_versions\x18\x04 \x03(\t2\xa8\x01\n\rEngineService\x12M\n\x08RunMatch\x12\x1e.hippodrome.v1.RunMatchRequest\x1a\x1f.hippodrome.v1.RunMatchResponse0\x01\x12H\n\x07GetNode\x12\x1d.hippodrome.v1.GetNodeRequest\x1a\x1e.hippodrome.v1.GetNodeResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"hippodrome/v1/engine_service.proto\x12\rhippodrome.v1\x1a\x19hippodrome/v1/match.proto\"\xde\x01\n\x0fRunMatchRequest\x12\r\n\x05match\x18\x01 \x01(\t\x12\r\n\x05\x66\x65nce\x18\x02 \x01(\r\x12\x0f\n\x07ruleset\x18\x03 \x01(\t\x12&\n\x05seats\x18\x04 \x03(\x0b\x32\x17.hippodrome.v1.SeatInfo\x12)\n\x05\x63lock\x18\x05 \x01(\x0b\x32\x1a.hippodrome.v1.TimeControl\x12\x0e\n\x06policy\x18\x06 \x01(\t\x12\x0c\n\x04seed\x18\x07 \x01(\x0c\x12\x14\n\x0c\x61\x62sent_seats\x18\x08 \x03(\r\x12\x15\n\rwithhold_seed\x18\t \x01(\x08\"\xae\x01\n\x10RunMatchResponse\x12\x30\n\x08progress\x18\x01 \x01(\x0b\x32\x1c.hippodrome.v1.MatchProgressH\x00\x12\x30\n\x08\x66inished\x18\x02 \x01(\x0b\x32\x1c.hippodrome.v1.MatchFinishedH\x00\x12-\n\x07missing\x18\x03 \x01(\x0b\x32\x1a.hippodrome.v1.BotsMissingH\x00\x42\x07\n\x05\x65vent\"-\n\rMatchProgress\x12\r\n\x05moves\x18\x01 \x01(\r\x12\r\n\x05\x62\x65gun\x18\x02 \x01(\x08\"\x1f\n\rMatchFinished\x12\x0e\n\x06record\x18\x01 \x01(\x0c\"#\n\x0b\x42otsMissing\x12\x14\n\x0c\x62ot_versions\x18\x01 \x03(\t\"\x10\n\x0eGetNodeRequest\"\xa0\x01\n\x0fGetNodeResponse\x12\x0c\n\x04node\x18\x01 \x01(\t\x12\r\n\x05slots\x18\x02 \x01(\r\x12\x0f\n\x07running\x18\x03 \x01(\r\x12\x14\n\x0c\x62ot_versions\x18\x04 \x03(\t\x12\x15\n\rfree_versions\x18\x05 \x03(\t\x12\x1a\n\x12invitable_versions\x18\x06 \x03(\t\x12\x16\n\x0epublic_address\x18\x07 \x01(\t\"G\n\x10InviteBotRequest\x12\x13\n\x0b\x62ot_version\x18\x01 \x01(\t\x12\r\n\x05match\x18\x02 \x01(\t\x12\x0f\n\x07\x61\x64\x64ress\x18\x03 \x01(\t\"$\n\x11InviteBotResponse\x12\x0f\n\x07invited\x18\x01 \x01(\x08\x32\xf8\x01\n\rEngineService\x12M\n\x08RunMatch\x12\x1e.hippodrome.v1.RunMatchRequest\x1a\x1f.hippodrome.v1.RunMatchResponse0\x01\x12H\n\x07GetNode\x12\x1d.hippodrome.v1.GetNodeRequest\x1a\x1e.hippodrome.v1.GetNodeResponse\x12N\n\tInviteBot\x12\x1f.hippodrome.v1.InviteBotRequest\x1a .hippodrome.v1.InviteBotResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -44,8 +44,12 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_BOTSMISSING']._serialized_end=597
   _globals['_GETNODEREQUEST']._serialized_start=599
   _globals['_GETNODEREQUEST']._serialized_end=615
-  _globals['_GETNODERESPONSE']._serialized_start=617
-  _globals['_GETNODERESPONSE']._serialized_end=702
-  _globals['_ENGINESERVICE']._serialized_start=705
-  _globals['_ENGINESERVICE']._serialized_end=873
+  _globals['_GETNODERESPONSE']._serialized_start=618
+  _globals['_GETNODERESPONSE']._serialized_end=778
+  _globals['_INVITEBOTREQUEST']._serialized_start=780
+  _globals['_INVITEBOTREQUEST']._serialized_end=851
+  _globals['_INVITEBOTRESPONSE']._serialized_start=853
+  _globals['_INVITEBOTRESPONSE']._serialized_end=889
+  _globals['_ENGINESERVICE']._serialized_start=892
+  _globals['_ENGINESERVICE']._serialized_end=1140
 # @@protoc_insertion_point(module_scope)

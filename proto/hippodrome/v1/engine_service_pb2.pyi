@@ -216,15 +216,28 @@ class GetNodeResponse(_message.Message):
     SLOTS_FIELD_NUMBER: _builtins.int
     RUNNING_FIELD_NUMBER: _builtins.int
     BOT_VERSIONS_FIELD_NUMBER: _builtins.int
+    FREE_VERSIONS_FIELD_NUMBER: _builtins.int
+    INVITABLE_VERSIONS_FIELD_NUMBER: _builtins.int
+    PUBLIC_ADDRESS_FIELD_NUMBER: _builtins.int
     node: _builtins.str
     """Its name."""
     slots: _builtins.int
     """How many matches it may run at once."""
     running: _builtins.int
     """How many it runs."""
+    public_address: _builtins.str
+    """What bots dial; empty when that is the address workers dial."""
     @_builtins.property
     def bot_versions(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """The bot versions connected now."""
+
+    @_builtins.property
+    def free_versions(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Those of them with a place for one more match."""
+
+    @_builtins.property
+    def invitable_versions(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Those of them that would follow an invitation to another node now."""
 
     def __init__(
         self,
@@ -233,11 +246,66 @@ class GetNodeResponse(_message.Message):
         slots: _builtins.int = ...,
         running: _builtins.int = ...,
         bot_versions: _abc.Iterable[_builtins.str] | None = ...,
+        free_versions: _abc.Iterable[_builtins.str] | None = ...,
+        invitable_versions: _abc.Iterable[_builtins.str] | None = ...,
+        public_address: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot_versions", b"bot_versions", "node", b"node", "running", b"running", "slots", b"slots"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot_versions", b"bot_versions", "free_versions", b"free_versions", "invitable_versions", b"invitable_versions", "node", b"node", "public_address", b"public_address", "running", b"running", "slots", b"slots"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___GetNodeResponse: _TypeAlias = GetNodeResponse  # noqa: Y015
+
+@_typing.final
+class InviteBotRequest(_message.Message):
+    """Asks a bot to play elsewhere."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    BOT_VERSION_FIELD_NUMBER: _builtins.int
+    MATCH_FIELD_NUMBER: _builtins.int
+    ADDRESS_FIELD_NUMBER: _builtins.int
+    bot_version: _builtins.str
+    """Its version."""
+    match: _builtins.str
+    """The match that waits for it."""
+    address: _builtins.str
+    """Where: the address that bots dial."""
+    def __init__(
+        self,
+        *,
+        bot_version: _builtins.str = ...,
+        match: _builtins.str = ...,
+        address: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["address", b"address", "bot_version", b"bot_version", "match", b"match"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___InviteBotRequest: _TypeAlias = InviteBotRequest  # noqa: Y015
+
+@_typing.final
+class InviteBotResponse(_message.Message):
+    """What became of it."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    INVITED_FIELD_NUMBER: _builtins.int
+    invited: _builtins.bool
+    """Whether the invitation is on its way: such a bot is here and has a free place."""
+    def __init__(
+        self,
+        *,
+        invited: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["invited", b"invited"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___InviteBotResponse: _TypeAlias = InviteBotResponse  # noqa: Y015

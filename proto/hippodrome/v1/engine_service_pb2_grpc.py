@@ -45,6 +45,11 @@ class EngineServiceStub(object):
                 request_serializer=hippodrome_dot_v1_dot_engine__service__pb2.GetNodeRequest.SerializeToString,
                 response_deserializer=hippodrome_dot_v1_dot_engine__service__pb2.GetNodeResponse.FromString,
                 _registered_method=True)
+        self.InviteBot = channel.unary_unary(
+                '/hippodrome.v1.EngineService/InviteBot',
+                request_serializer=hippodrome_dot_v1_dot_engine__service__pb2.InviteBotRequest.SerializeToString,
+                response_deserializer=hippodrome_dot_v1_dot_engine__service__pb2.InviteBotResponse.FromString,
+                _registered_method=True)
 
 
 class EngineServiceServicer(object):
@@ -66,6 +71,13 @@ class EngineServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def InviteBot(self, request, context):
+        """Passes an invitation to play at another node to a bot that is connected here.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_EngineServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -78,6 +90,11 @@ def add_EngineServiceServicer_to_server(servicer, server):
                     servicer.GetNode,
                     request_deserializer=hippodrome_dot_v1_dot_engine__service__pb2.GetNodeRequest.FromString,
                     response_serializer=hippodrome_dot_v1_dot_engine__service__pb2.GetNodeResponse.SerializeToString,
+            ),
+            'InviteBot': grpc.unary_unary_rpc_method_handler(
+                    servicer.InviteBot,
+                    request_deserializer=hippodrome_dot_v1_dot_engine__service__pb2.InviteBotRequest.FromString,
+                    response_serializer=hippodrome_dot_v1_dot_engine__service__pb2.InviteBotResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -135,6 +152,33 @@ class EngineService(object):
             '/hippodrome.v1.EngineService/GetNode',
             hippodrome_dot_v1_dot_engine__service__pb2.GetNodeRequest.SerializeToString,
             hippodrome_dot_v1_dot_engine__service__pb2.GetNodeResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def InviteBot(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/hippodrome.v1.EngineService/InviteBot',
+            hippodrome_dot_v1_dot_engine__service__pb2.InviteBotRequest.SerializeToString,
+            hippodrome_dot_v1_dot_engine__service__pb2.InviteBotResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -39,6 +39,8 @@ class EngineServiceStub:
     """
     GetNode: _grpc.UnaryUnaryMultiCallable[_engine_service_pb2.GetNodeRequest, _engine_service_pb2.GetNodeResponse]
     """What the node is and how busy."""
+    InviteBot: _grpc.UnaryUnaryMultiCallable[_engine_service_pb2.InviteBotRequest, _engine_service_pb2.InviteBotResponse]
+    """Passes an invitation to play at another node to a bot that is connected here."""
 
 @_typing.type_check_only
 class EngineServiceAsyncStub(EngineServiceStub):
@@ -51,6 +53,8 @@ class EngineServiceAsyncStub(EngineServiceStub):
     """
     GetNode: _aio.UnaryUnaryMultiCallable[_engine_service_pb2.GetNodeRequest, _engine_service_pb2.GetNodeResponse]  # type: ignore[assignment]
     """What the node is and how busy."""
+    InviteBot: _aio.UnaryUnaryMultiCallable[_engine_service_pb2.InviteBotRequest, _engine_service_pb2.InviteBotResponse]  # type: ignore[assignment]
+    """Passes an invitation to play at another node to a bot that is connected here."""
 
 class EngineServiceServicer(metaclass=_abc_1.ABCMeta):
     """Runs matches. Served by engine nodes, called by workers."""
@@ -72,5 +76,13 @@ class EngineServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_engine_service_pb2.GetNodeResponse, _abc.Awaitable[_engine_service_pb2.GetNodeResponse]]:
         """What the node is and how busy."""
+
+    @_abc_1.abstractmethod
+    def InviteBot(
+        self,
+        request: _engine_service_pb2.InviteBotRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_engine_service_pb2.InviteBotResponse, _abc.Awaitable[_engine_service_pb2.InviteBotResponse]]:
+        """Passes an invitation to play at another node to a bot that is connected here."""
 
 def add_EngineServiceServicer_to_server(servicer: EngineServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

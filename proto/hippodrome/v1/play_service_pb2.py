@@ -27,7 +27,7 @@ from hippodrome.v1 import match_pb2 as hippodrome_dot_v1_dot_match__pb2
 from hippodrome.v1 import view_pb2 as hippodrome_dot_v1_dot_view__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n hippodrome/v1/play_service.proto\x12\rhippodrome.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x19hippodrome/v1/match.proto\x1a\x18hippodrome/v1/view.proto\"6\n\x0bPlayRequest\x12\'\n\x06\x65vents\x18\x01 \x03(\x0b\x32\x17.hippodrome.v1.BotEvent\":\n\x0cPlayResponse\x12*\n\x06\x65vents\x18\x01 \x03(\x0b\x32\x1a.hippodrome.v1.EngineEvent\"\x8e\x01\n\x08\x42otEvent\x12%\n\x05hello\x18\x01 \x01(\x0b\x32\x14.hippodrome.v1.HelloH\x00\x12\'\n\x06\x61nswer\x18\x02 \x01(\x0b\x32\x15.hippodrome.v1.AnswerH\x00\x12)\n\x07goodbye\x18\x03 \x01(\x0b\x32\x16.hippodrome.v1.GoodbyeH\x00\x42\x07\n\x05\x65vent\"\xf5\x02\n\x0b\x45ngineEvent\x12)\n\x07welcome\x18\x01 \x01(\x0b\x32\x16.hippodrome.v1.WelcomeH\x00\x12\x34\n\rmatch_started\x18\x02 \x01(\x0b\x32\x1b.hippodrome.v1.MatchStartedH\x00\x12+\n\x08\x64\x65\x63ision\x18\x03 \x01(\x0b\x32\x17.hippodrome.v1.DecisionH\x00\x12\x34\n\rmove_rejected\x18\x04 \x01(\x0b\x32\x1b.hippodrome.v1.MoveRejectedH\x00\x12:\n\x10\x64\x65\x63ision_expired\x18\x05 \x01(\x0b\x32\x1e.hippodrome.v1.DecisionExpiredH\x00\x12\x30\n\x0bmatch_ended\x18\x06 \x01(\x0b\x32\x19.hippodrome.v1.MatchEndedH\x00\x12+\n\x08\x64raining\x18\x07 \x01(\x0b\x32\x17.hippodrome.v1.DrainingH\x00\x42\x07\n\x05\x65vent\"j\n\x05Hello\x12\x0e\n\x06ticket\x18\x01 \x01(\t\x12\x15\n\rsession_token\x18\x02 \x01(\t\x12\x18\n\x10protocol_version\x18\x03 \x01(\r\x12\x0b\n\x03sdk\x18\x04 \x01(\t\x12\x13\n\x0bmax_matches\x18\x05 \x01(\r\"8\n\x06\x41nswer\x12\r\n\x05match\x18\x01 \x01(\t\x12\x10\n\x08\x64\x65\x63ision\x18\x02 \x01(\r\x12\r\n\x05moves\x18\x03 \x03(\t\"\x19\n\x07Goodbye\x12\x0e\n\x06reason\x18\x01 \x01(\t\"\x98\x01\n\x07Welcome\x12\x15\n\rsession_token\x18\x01 \x01(\t\x12\x18\n\x10protocol_version\x18\x02 \x01(\r\x12\x0c\n\x04node\x18\x03 \x01(\t\x12\x13\n\x0b\x62ot_version\x18\x04 \x01(\t\x12(\n\x05grace\x18\x05 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x0f\n\x07resumed\x18\x06 \x01(\x08\"\xc3\x01\n\x0cMatchStarted\x12\r\n\x05match\x18\x01 \x01(\t\x12\x0f\n\x07ruleset\x18\x02 \x01(\t\x12\x11\n\x04seat\x18\x03 \x01(\rH\x00\x88\x01\x01\x12&\n\x05seats\x18\x04 \x03(\x0b\x32\x17.hippodrome.v1.SeatInfo\x12)\n\x05\x63lock\x18\x05 \x01(\x0b\x32\x1a.hippodrome.v1.TimeControl\x12\x12\n\ncommitment\x18\x06 \x01(\t\x12\x10\n\x08\x62ot_seed\x18\x07 \x01(\tB\x07\n\x05_seat\"\xe4\x01\n\x08\x44\x65\x63ision\x12\r\n\x05match\x18\x01 \x01(\t\x12\x0e\n\x06number\x18\x02 \x01(\r\x12\x13\n\x0blegal_moves\x18\x03 \x03(\t\x12!\n\x04view\x18\x04 \x01(\x0b\x32\x13.hippodrome.v1.View\x12\'\n\x04\x62\x61nk\x18\x05 \x01(\x0b\x32\x19.google.protobuf.Duration\x12.\n\x0blast_charge\x18\x06 \x01(\x0b\x32\x19.google.protobuf.Duration\x12(\n\x05limit\x18\x07 \x01(\x0b\x32\x19.google.protobuf.Duration\"j\n\x0cMoveRejected\x12\r\n\x05match\x18\x01 \x01(\t\x12\x0e\n\x06number\x18\x02 \x01(\r\x12\x0c\n\x04move\x18\x03 \x01(\t\x12\x0c\n\x04kind\x18\x04 \x01(\t\x12\x0f\n\x07section\x18\x05 \x01(\t\x12\x0e\n\x06reason\x18\x06 \x01(\t\"@\n\x0f\x44\x65\x63isionExpired\x12\r\n\x05match\x18\x01 \x01(\t\x12\x0e\n\x06number\x18\x02 \x01(\r\x12\x0e\n\x06reason\x18\x03 \x01(\t\"i\n\nMatchEnded\x12\r\n\x05match\x18\x01 \x01(\t\x12\x0e\n\x06\x65nding\x18\x02 \x01(\t\x12\x0e\n\x06reason\x18\x03 \x01(\t\x12\x0e\n\x06places\x18\x04 \x03(\r\x12\x0e\n\x06scores\x18\x05 \x03(\x11\x12\x0c\n\x04seed\x18\x06 \x01(\t\"\x1a\n\x08\x44raining\x12\x0e\n\x06reason\x18\x01 \x01(\t2R\n\x0bPlayService\x12\x43\n\x04Play\x12\x1a.hippodrome.v1.PlayRequest\x1a\x1b.hippodrome.v1.PlayResponse(\x01\x30\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n hippodrome/v1/play_service.proto\x12\rhippodrome.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x19hippodrome/v1/match.proto\x1a\x18hippodrome/v1/view.proto\"6\n\x0bPlayRequest\x12\'\n\x06\x65vents\x18\x01 \x03(\x0b\x32\x17.hippodrome.v1.BotEvent\":\n\x0cPlayResponse\x12*\n\x06\x65vents\x18\x01 \x03(\x0b\x32\x1a.hippodrome.v1.EngineEvent\"\xbb\x01\n\x08\x42otEvent\x12%\n\x05hello\x18\x01 \x01(\x0b\x32\x14.hippodrome.v1.HelloH\x00\x12\'\n\x06\x61nswer\x18\x02 \x01(\x0b\x32\x15.hippodrome.v1.AnswerH\x00\x12)\n\x07goodbye\x18\x03 \x01(\x0b\x32\x16.hippodrome.v1.GoodbyeH\x00\x12+\n\x08returned\x18\x04 \x01(\x0b\x32\x17.hippodrome.v1.ReturnedH\x00\x42\x07\n\x05\x65vent\"\xa6\x03\n\x0b\x45ngineEvent\x12)\n\x07welcome\x18\x01 \x01(\x0b\x32\x16.hippodrome.v1.WelcomeH\x00\x12\x34\n\rmatch_started\x18\x02 \x01(\x0b\x32\x1b.hippodrome.v1.MatchStartedH\x00\x12+\n\x08\x64\x65\x63ision\x18\x03 \x01(\x0b\x32\x17.hippodrome.v1.DecisionH\x00\x12\x34\n\rmove_rejected\x18\x04 \x01(\x0b\x32\x1b.hippodrome.v1.MoveRejectedH\x00\x12:\n\x10\x64\x65\x63ision_expired\x18\x05 \x01(\x0b\x32\x1e.hippodrome.v1.DecisionExpiredH\x00\x12\x30\n\x0bmatch_ended\x18\x06 \x01(\x0b\x32\x19.hippodrome.v1.MatchEndedH\x00\x12+\n\x08\x64raining\x18\x07 \x01(\x0b\x32\x17.hippodrome.v1.DrainingH\x00\x12/\n\ninvitation\x18\x08 \x01(\x0b\x32\x19.hippodrome.v1.InvitationH\x00\x42\x07\n\x05\x65vent\"\x9a\x01\n\x05Hello\x12\x0e\n\x06ticket\x18\x01 \x01(\t\x12\x15\n\rsession_token\x18\x02 \x01(\t\x12\x18\n\x10protocol_version\x18\x03 \x01(\r\x12\x0b\n\x03sdk\x18\x04 \x01(\t\x12\x13\n\x0bmax_matches\x18\x05 \x01(\r\x12\x1b\n\x13\x66ollows_invitations\x18\x06 \x01(\x08\x12\x11\n\telsewhere\x18\x07 \x01(\r\"8\n\x06\x41nswer\x12\r\n\x05match\x18\x01 \x01(\t\x12\x10\n\x08\x64\x65\x63ision\x18\x02 \x01(\r\x12\r\n\x05moves\x18\x03 \x03(\t\"\x19\n\x07Goodbye\x12\x0e\n\x06reason\x18\x01 \x01(\t\"\n\n\x08Returned\"\x98\x01\n\x07Welcome\x12\x15\n\rsession_token\x18\x01 \x01(\t\x12\x18\n\x10protocol_version\x18\x02 \x01(\r\x12\x0c\n\x04node\x18\x03 \x01(\t\x12\x13\n\x0b\x62ot_version\x18\x04 \x01(\t\x12(\n\x05grace\x18\x05 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x0f\n\x07resumed\x18\x06 \x01(\x08\"\xc3\x01\n\x0cMatchStarted\x12\r\n\x05match\x18\x01 \x01(\t\x12\x0f\n\x07ruleset\x18\x02 \x01(\t\x12\x11\n\x04seat\x18\x03 \x01(\rH\x00\x88\x01\x01\x12&\n\x05seats\x18\x04 \x03(\x0b\x32\x17.hippodrome.v1.SeatInfo\x12)\n\x05\x63lock\x18\x05 \x01(\x0b\x32\x1a.hippodrome.v1.TimeControl\x12\x12\n\ncommitment\x18\x06 \x01(\t\x12\x10\n\x08\x62ot_seed\x18\x07 \x01(\tB\x07\n\x05_seat\"\xe4\x01\n\x08\x44\x65\x63ision\x12\r\n\x05match\x18\x01 \x01(\t\x12\x0e\n\x06number\x18\x02 \x01(\r\x12\x13\n\x0blegal_moves\x18\x03 \x03(\t\x12!\n\x04view\x18\x04 \x01(\x0b\x32\x13.hippodrome.v1.View\x12\'\n\x04\x62\x61nk\x18\x05 \x01(\x0b\x32\x19.google.protobuf.Duration\x12.\n\x0blast_charge\x18\x06 \x01(\x0b\x32\x19.google.protobuf.Duration\x12(\n\x05limit\x18\x07 \x01(\x0b\x32\x19.google.protobuf.Duration\"j\n\x0cMoveRejected\x12\r\n\x05match\x18\x01 \x01(\t\x12\x0e\n\x06number\x18\x02 \x01(\r\x12\x0c\n\x04move\x18\x03 \x01(\t\x12\x0c\n\x04kind\x18\x04 \x01(\t\x12\x0f\n\x07section\x18\x05 \x01(\t\x12\x0e\n\x06reason\x18\x06 \x01(\t\"@\n\x0f\x44\x65\x63isionExpired\x12\r\n\x05match\x18\x01 \x01(\t\x12\x0e\n\x06number\x18\x02 \x01(\r\x12\x0e\n\x06reason\x18\x03 \x01(\t\"i\n\nMatchEnded\x12\r\n\x05match\x18\x01 \x01(\t\x12\x0e\n\x06\x65nding\x18\x02 \x01(\t\x12\x0e\n\x06reason\x18\x03 \x01(\t\x12\x0e\n\x06places\x18\x04 \x03(\r\x12\x0e\n\x06scores\x18\x05 \x03(\x11\x12\x0c\n\x04seed\x18\x06 \x01(\t\"<\n\nInvitation\x12\r\n\x05match\x18\x01 \x01(\t\x12\x0f\n\x07\x61\x64\x64ress\x18\x02 \x01(\t\x12\x0e\n\x06ticket\x18\x03 \x01(\t\"\x1a\n\x08\x44raining\x12\x0e\n\x06reason\x18\x01 \x01(\t2R\n\x0bPlayService\x12\x43\n\x04Play\x12\x1a.hippodrome.v1.PlayRequest\x1a\x1b.hippodrome.v1.PlayResponse(\x01\x30\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -39,29 +39,33 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_PLAYRESPONSE']._serialized_start=192
   _globals['_PLAYRESPONSE']._serialized_end=250
   _globals['_BOTEVENT']._serialized_start=253
-  _globals['_BOTEVENT']._serialized_end=395
-  _globals['_ENGINEEVENT']._serialized_start=398
-  _globals['_ENGINEEVENT']._serialized_end=771
-  _globals['_HELLO']._serialized_start=773
-  _globals['_HELLO']._serialized_end=879
-  _globals['_ANSWER']._serialized_start=881
-  _globals['_ANSWER']._serialized_end=937
-  _globals['_GOODBYE']._serialized_start=939
-  _globals['_GOODBYE']._serialized_end=964
-  _globals['_WELCOME']._serialized_start=967
-  _globals['_WELCOME']._serialized_end=1119
-  _globals['_MATCHSTARTED']._serialized_start=1122
-  _globals['_MATCHSTARTED']._serialized_end=1317
-  _globals['_DECISION']._serialized_start=1320
-  _globals['_DECISION']._serialized_end=1548
-  _globals['_MOVEREJECTED']._serialized_start=1550
-  _globals['_MOVEREJECTED']._serialized_end=1656
-  _globals['_DECISIONEXPIRED']._serialized_start=1658
-  _globals['_DECISIONEXPIRED']._serialized_end=1722
-  _globals['_MATCHENDED']._serialized_start=1724
-  _globals['_MATCHENDED']._serialized_end=1829
-  _globals['_DRAINING']._serialized_start=1831
-  _globals['_DRAINING']._serialized_end=1857
-  _globals['_PLAYSERVICE']._serialized_start=1859
-  _globals['_PLAYSERVICE']._serialized_end=1941
+  _globals['_BOTEVENT']._serialized_end=440
+  _globals['_ENGINEEVENT']._serialized_start=443
+  _globals['_ENGINEEVENT']._serialized_end=865
+  _globals['_HELLO']._serialized_start=868
+  _globals['_HELLO']._serialized_end=1022
+  _globals['_ANSWER']._serialized_start=1024
+  _globals['_ANSWER']._serialized_end=1080
+  _globals['_GOODBYE']._serialized_start=1082
+  _globals['_GOODBYE']._serialized_end=1107
+  _globals['_RETURNED']._serialized_start=1109
+  _globals['_RETURNED']._serialized_end=1119
+  _globals['_WELCOME']._serialized_start=1122
+  _globals['_WELCOME']._serialized_end=1274
+  _globals['_MATCHSTARTED']._serialized_start=1277
+  _globals['_MATCHSTARTED']._serialized_end=1472
+  _globals['_DECISION']._serialized_start=1475
+  _globals['_DECISION']._serialized_end=1703
+  _globals['_MOVEREJECTED']._serialized_start=1705
+  _globals['_MOVEREJECTED']._serialized_end=1811
+  _globals['_DECISIONEXPIRED']._serialized_start=1813
+  _globals['_DECISIONEXPIRED']._serialized_end=1877
+  _globals['_MATCHENDED']._serialized_start=1879
+  _globals['_MATCHENDED']._serialized_end=1984
+  _globals['_INVITATION']._serialized_start=1986
+  _globals['_INVITATION']._serialized_end=2046
+  _globals['_DRAINING']._serialized_start=2048
+  _globals['_DRAINING']._serialized_end=2074
+  _globals['_PLAYSERVICE']._serialized_start=2076
+  _globals['_PLAYSERVICE']._serialized_end=2158
 # @@protoc_insertion_point(module_scope)

@@ -78,6 +78,7 @@ class BotEvent(_message.Message):
     HELLO_FIELD_NUMBER: _builtins.int
     ANSWER_FIELD_NUMBER: _builtins.int
     GOODBYE_FIELD_NUMBER: _builtins.int
+    RETURNED_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def hello(self) -> Global___Hello:
         """Opens or resumes the session; first event only."""
@@ -90,18 +91,23 @@ class BotEvent(_message.Message):
     def goodbye(self) -> Global___Goodbye:
         """Asks for no new matches; those under way go on, then the session ends."""
 
+    @_builtins.property
+    def returned(self) -> Global___Returned:
+        """A place that an invitation took is free here again."""
+
     def __init__(
         self,
         *,
         hello: Global___Hello | None = ...,
         answer: Global___Answer | None = ...,
         goodbye: Global___Goodbye | None = ...,
+        returned: Global___Returned | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "event", b"event", "goodbye", b"goodbye", "hello", b"hello"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "event", b"event", "goodbye", b"goodbye", "hello", b"hello", "returned", b"returned"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "event", b"event", "goodbye", b"goodbye", "hello", b"hello"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "event", b"event", "goodbye", b"goodbye", "hello", b"hello", "returned", b"returned"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_event: _TypeAlias = _typing.Literal["hello", "answer", "goodbye"]  # noqa: Y015
+    _WhichOneofReturnType_event: _TypeAlias = _typing.Literal["hello", "answer", "goodbye", "returned"]  # noqa: Y015
     _WhichOneofArgType_event: _TypeAlias = _typing.Literal["event", b"event"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_event) -> _WhichOneofReturnType_event | None: ...
 
@@ -120,6 +126,7 @@ class EngineEvent(_message.Message):
     DECISION_EXPIRED_FIELD_NUMBER: _builtins.int
     MATCH_ENDED_FIELD_NUMBER: _builtins.int
     DRAINING_FIELD_NUMBER: _builtins.int
+    INVITATION_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def welcome(self) -> Global___Welcome:
         """Answers `hello`; first event only."""
@@ -148,6 +155,10 @@ class EngineEvent(_message.Message):
     def draining(self) -> Global___Draining:
         """The node takes no new matches and will close; connect elsewhere after the last match."""
 
+    @_builtins.property
+    def invitation(self) -> Global___Invitation:
+        """A match of this bot is to be played at another node."""
+
     def __init__(
         self,
         *,
@@ -158,12 +169,13 @@ class EngineEvent(_message.Message):
         decision_expired: Global___DecisionExpired | None = ...,
         match_ended: Global___MatchEnded | None = ...,
         draining: Global___Draining | None = ...,
+        invitation: Global___Invitation | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["decision", b"decision", "decision_expired", b"decision_expired", "draining", b"draining", "event", b"event", "match_ended", b"match_ended", "match_started", b"match_started", "move_rejected", b"move_rejected", "welcome", b"welcome"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["decision", b"decision", "decision_expired", b"decision_expired", "draining", b"draining", "event", b"event", "invitation", b"invitation", "match_ended", b"match_ended", "match_started", b"match_started", "move_rejected", b"move_rejected", "welcome", b"welcome"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["decision", b"decision", "decision_expired", b"decision_expired", "draining", b"draining", "event", b"event", "match_ended", b"match_ended", "match_started", b"match_started", "move_rejected", b"move_rejected", "welcome", b"welcome"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["decision", b"decision", "decision_expired", b"decision_expired", "draining", b"draining", "event", b"event", "invitation", b"invitation", "match_ended", b"match_ended", "match_started", b"match_started", "move_rejected", b"move_rejected", "welcome", b"welcome"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_event: _TypeAlias = _typing.Literal["welcome", "match_started", "decision", "move_rejected", "decision_expired", "match_ended", "draining"]  # noqa: Y015
+    _WhichOneofReturnType_event: _TypeAlias = _typing.Literal["welcome", "match_started", "decision", "move_rejected", "decision_expired", "match_ended", "draining", "invitation"]  # noqa: Y015
     _WhichOneofArgType_event: _TypeAlias = _typing.Literal["event", b"event"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_event) -> _WhichOneofReturnType_event | None: ...
 
@@ -180,6 +192,8 @@ class Hello(_message.Message):
     PROTOCOL_VERSION_FIELD_NUMBER: _builtins.int
     SDK_FIELD_NUMBER: _builtins.int
     MAX_MATCHES_FIELD_NUMBER: _builtins.int
+    FOLLOWS_INVITATIONS_FIELD_NUMBER: _builtins.int
+    ELSEWHERE_FIELD_NUMBER: _builtins.int
     ticket: _builtins.str
     """The ticket of BotService.CreateBotSession, or the one in a launched bot's environment."""
     session_token: _builtins.str
@@ -190,6 +204,10 @@ class Hello(_message.Message):
     """Name and version of the library, for example "python/0.1.0"."""
     max_matches: _builtins.int
     """How many matches this process will play at once; unset means 1."""
+    follows_invitations: _builtins.bool
+    """Whether this bot follows invitations to other nodes. Without it the bot meets only bots of this node."""
+    elsewhere: _builtins.int
+    """How many of `max_matches` it has taken to other nodes; what this node remembers of that is forgotten."""
     def __init__(
         self,
         *,
@@ -198,10 +216,12 @@ class Hello(_message.Message):
         protocol_version: _builtins.int = ...,
         sdk: _builtins.str = ...,
         max_matches: _builtins.int = ...,
+        follows_invitations: _builtins.bool = ...,
+        elsewhere: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["max_matches", b"max_matches", "protocol_version", b"protocol_version", "sdk", b"sdk", "session_token", b"session_token", "ticket", b"ticket"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["elsewhere", b"elsewhere", "follows_invitations", b"follows_invitations", "max_matches", b"max_matches", "protocol_version", b"protocol_version", "sdk", b"sdk", "session_token", b"session_token", "ticket", b"ticket"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -262,6 +282,23 @@ class Goodbye(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Goodbye: _TypeAlias = Goodbye  # noqa: Y015
+
+@_typing.final
+class Returned(_message.Message):
+    """A further session at another node has ended, or was never opened: the place it took is free here again."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Returned: _TypeAlias = Returned  # noqa: Y015
 
 @_typing.final
 class Welcome(_message.Message):
@@ -536,6 +573,39 @@ class MatchEnded(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___MatchEnded: _TypeAlias = MatchEnded  # noqa: Y015
+
+@_typing.final
+class Invitation(_message.Message):
+    """A match of this bot is to be played at another node. The bot keeps this session, opens a further one at `address` with
+    `ticket` and `max_matches` 1, and plays there what it is given. While that session lasts, one place less is filled here; the
+    bot ends it with `goodbye` when it has had no match for a while, and says `returned` here.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MATCH_FIELD_NUMBER: _builtins.int
+    ADDRESS_FIELD_NUMBER: _builtins.int
+    TICKET_FIELD_NUMBER: _builtins.int
+    match: _builtins.str
+    """The match that waits for it; the node may give it another one."""
+    address: _builtins.str
+    """The address of the other node."""
+    ticket: _builtins.str
+    """The ticket for `hello` there; good for a minute."""
+    def __init__(
+        self,
+        *,
+        match: _builtins.str = ...,
+        address: _builtins.str = ...,
+        ticket: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["address", b"address", "match", b"match", "ticket", b"ticket"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Invitation: _TypeAlias = Invitation  # noqa: Y015
 
 @_typing.final
 class Draining(_message.Message):

@@ -116,11 +116,27 @@ async def test_without_a_node_the_session_says_try_later(api: Any, dead: str) ->
         assert "hippodrome up" in refused.message
 
 
-async def test_all_bots_are_sent_to_the_first_node_that_lives(api: Any, dead: str, node: str) -> None:
+@pytest.mark.parametrize("follows", [False, True])
+async def test_bots_are_sent_to_a_node_that_lives(api: Any, dead: str, node: str, follows: bool) -> None:
     await api.call(api.bots.CreateBot, v1.CreateBotRequest(bot_id="quokka"), by="ada")
     _use(api, dead, node)
-    place = await api.call(api.bots.CreateBotSession, v1.CreateBotSessionRequest(bot="quokka"), by="ada")
-    assert place.address == node
+    for _ in range(5):
+        asked = v1.CreateBotSessionRequest(bot="quokka", follows_invitations=follows)
+        assert (await api.call(api.bots.CreateBotSession, asked, by="ada")).address == node
+
+
+async def test_bots_that_follow_invitations_are_spread_and_others_meet_at_the_first_node(api: Any) -> None:
+    await api.call(api.bots.CreateBot, v1.CreateBotRequest(bot_id="quokka"), by="ada")
+    with socket.create_server(("127.0.0.1", 0)) as first, socket.create_server(("127.0.0.1", 0)) as second:
+        nodes = [f"127.0.0.1:{one.getsockname()[1]}" for one in (first, second)]
+        _use(api, *nodes)
+
+        async def sent_to(follows: bool) -> str:
+            asked = v1.CreateBotSessionRequest(bot="quokka", follows_invitations=follows)
+            return str((await api.call(api.bots.CreateBotSession, asked, by="ada")).address)
+
+        assert {await sent_to(follows=False) for _ in range(5)} == {nodes[0]}
+        assert {await sent_to(follows=True) for _ in range(40)} == set(nodes)
 
 
 async def test_the_nodes_of_the_service_on_this_home_are_known(api: Any, settings: Settings, node: str) -> None:

@@ -81,6 +81,13 @@ class NodeState:
     slots: int
     running: int
     versions: frozenset[str]
+    """Connected to it."""
+    free: frozenset[str] = frozenset()
+    """Those with a place for one more match."""
+    invitable: frozenset[str] = frozenset()
+    """Those that would follow an invitation to another node."""
+    public: str = ""
+    """What bots dial; empty when that is what workers dial."""
 
 
 def read_event(message: v1.RunMatchResponse) -> Event:
@@ -104,7 +111,9 @@ def _text(record: bytes) -> str:
 
 def read_node(message: v1.GetNodeResponse) -> NodeState:
     """A node's answer."""
-    return NodeState(message.node, message.slots, message.running, frozenset(message.bot_versions))
+    free, invitable = frozenset(message.free_versions), frozenset(message.invitable_versions)
+    versions = frozenset(message.bot_versions)
+    return NodeState(message.node, message.slots, message.running, versions, free, invitable, message.public_address)
 
 
 def refusal_reason(trailer: Iterable[Any]) -> str:

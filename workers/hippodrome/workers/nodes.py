@@ -6,11 +6,12 @@ hangs (reliability note B3).
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
 import grpc
@@ -21,6 +22,7 @@ from hippodrome.v1.engine_service_pb2_grpc import EngineServiceStub
 from hippodrome.workers import convert
 from hippodrome.workers.convert import Event, NodeState, Progress
 
+log = logging.getLogger(__name__)
 CHANNEL_OPTIONS: Final = (
     ("grpc.max_receive_message_length", 64 << 20),
     ("grpc.initial_reconnect_backoff_ms", 100),
@@ -33,6 +35,8 @@ CHANNEL_OPTIONS: Final = (
 )
 """A frozen node is noticed after 15 s; a node that is back is found within a second."""
 ASK_SECONDS: Final = 2.0
+INVITATION: Final = 1 / 32
+"""An invitation is worth it when the other node is less busy by this share of its slots, for each bot to invite."""
 FRESH_SECONDS: Final = 0.5
 """How long an answer of GetNode is taken for true."""
 _INNOCENT: Final = frozenset({"NODE_CLOSING", "NODE_FULL", "KEY_INVALID", "ATTEMPT_SUPERSEDED"})
@@ -75,6 +79,17 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
+class Choice:
+    """The node for a match, the address that bots dial, and whom to invite: (version, node where it is connected). `connected`
+    are all versions that are at any node; it stays empty where there is but one node, which knows for itself."""
+
+    address: str
+    public: str = ""
+    invitations: tuple[tuple[str, str], ...] = ()
+    connected: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
 class _Known:
     state: NodeState
     at: float
@@ -89,16 +104,30 @@ class Nodes:
         self._known: dict[str, _Known] = {}
         self._lock = threading.Lock()
 
-    def choose(self, versions: frozenset[str]) -> str:
-        """The address of a node where all `versions` are connected, the least busy first; the least busy of all when there
-        is none (it may wait for them). Raises NodeError when no node answers."""
+    def choose(self, versions: frozenset[str]) -> Choice:
+        """Where to play a match of these `versions`: a node with a free slot that they are connected or can be invited to, the
+        least busy first. Raises NodeError when no node answers."""
         addresses = self._addresses()
         if len(addresses) == 1:
-            return addresses[0]
+            return Choice(addresses[0])
         states = {address: state for address in addresses if (state := self.state(address))}
         if not states:
             raise NodeError(f"no engine node answers at {', '.join(addresses) or 'any address'}", counts=False)
-        return min(states, key=lambda address: _preference(states[address], versions))
+        address = min(states, key=lambda one: _preference(states, one, versions))
+        self._note_match(address, states[address])
+        away = sorted(versions - states[address].free)
+        invitations = tuple((version, home) for version in away if (home := _home(states, address, version)))
+        connected = frozenset[str]().union(*(state.versions for state in states.values()))
+        return Choice(address, states[address].public or address, invitations, connected)
+
+    def invite(self, choice: Choice, match: str) -> None:
+        """Have the bots that are elsewhere invited to the chosen node. One that cannot be is missed there later."""
+        for version, home in choice.invitations:
+            request = v1.InviteBotRequest(bot_version=version, match=match, address=choice.public)
+            try:
+                self._stub(home).InviteBot(request, metadata=self._metadata, timeout=ASK_SECONDS)
+            except grpc.RpcError as error:
+                log.warning("%s: no invitation for %s by way of %s: %s", match, version, home, error.details())
 
     def run(self, address: str, claim: Claim) -> Run:
         """Begin the attempt `claim` on the node at `address`."""
@@ -114,6 +143,12 @@ class Nodes:
                 return None
             known = self._known[address] = _Known(convert.read_node(answer), time.monotonic())
         return known.state
+
+    def _note_match(self, address: str, state: NodeState) -> None:
+        """Count the match that a node is about to get, so that those chosen before its next answer go elsewhere."""
+        known = self._known.get(address)
+        if known is not None:
+            self._known[address] = _Known(replace(state, running=state.running + 1), known.at)
 
     def close(self) -> None:
         """Close the channels of this process."""
@@ -131,10 +166,20 @@ class Nodes:
             return EngineServiceStub(self._channels[key])
 
 
-def _preference(state: NodeState, versions: frozenset[str]) -> tuple[int, bool, float]:
-    """Few bots missing before a free slot before little load."""
+def _preference(states: dict[str, NodeState], address: str, versions: frozenset[str]) -> tuple[int, bool, float]:
+    """Few bots that cannot come before a free slot before little load, where a bot that must be invited weighs as much as some
+    running matches do."""
+    state = states[address]
     load = state.running / max(1, state.slots)
-    return (len(versions - state.versions), load >= 1, load)
+    away = [version for version in versions - state.free if version not in state.versions or _home(states, address, version)]
+    lost = sum(not _home(states, address, version) for version in away)
+    return (lost, load >= 1, load + INVITATION * len(away))
+
+
+def _home(states: dict[str, NodeState], address: str, version: str) -> str:
+    """A node other than `address` where the bot can be invited; empty if there is none."""
+    homes = (one for one, state in states.items() if one != address and version in state.invitable)
+    return min(homes, key=lambda one: states[one].running, default="")
 
 
 def _node_error(error: grpc.RpcError, address: str, begun: bool) -> NodeError:

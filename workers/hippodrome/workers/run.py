@@ -13,6 +13,7 @@ import logging
 import time
 import traceback
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final, TypeVar
 
@@ -74,6 +75,8 @@ class Attempt:
         self._lease = context.settings.lease_seconds
         self._beaten = time.monotonic()
         self._times: list[str] = []
+        self._connected: frozenset[str] = frozenset()
+        """Versions that are at any of several nodes."""
 
     def play(self) -> str:
         """Run, verify, commit; what came of it."""
@@ -96,13 +99,16 @@ class Attempt:
 
     def _run(self) -> Record:
         """Let a node play the match. Raises NodeError, BotsAway, LeaseLost, RecordError."""
-        address = self.context.nodes.choose(self._versions())
-        run = self.context.nodes.run(address, self.claim)
+        nodes, spec = self.context.nodes, self.claim.spec
+        choice = nodes.choose(frozenset(seat.version for seat in spec.seats))
+        self._connected = choice.connected
+        nodes.invite(choice, spec.match)
+        run = nodes.run(choice.address, replace(self.claim, absent_seats=self._absent()))
         with self.context.watching(run):
             for event in run:
                 if (record := self._hear(event)) is not None:
                     return record
-        raise NodeError(f"engine node {address} ended the attempt without a record", counts=True)
+        raise NodeError(f"engine node {choice.address} ended the attempt without a record", counts=True)
 
     def _hear(self, event: Event) -> Record | None:
         match event:
@@ -159,12 +165,13 @@ class Attempt:
         return self._patient(write)
 
     def _wait(self, missing: tuple[str, ...]) -> str:
-        """Give the match back until its bots are there, which is no attempt at all."""
+        """Give the match back until its bots are there, which is no attempt at all. One at another node is only late."""
+        away = tuple(version for version in missing if version not in self._connected)
 
         def write() -> str:
             now = utcnow()
             with self.context.database.write() as session:
-                lifecycle.wait(session, self.match_id, self.fence, missing, now, _after(now, MISSING_PAUSE))
+                lifecycle.wait(session, self.match_id, self.fence, away, now, _after(now, MISSING_PAUSE))
             return f"waits for {', '.join(missing)}"
 
         return self._patient(write)
@@ -189,9 +196,10 @@ class Attempt:
         finally:
             self._times.append(_spent(name, begun))
 
-    def _versions(self) -> frozenset[str]:
-        absent = set(self.claim.absent_seats)
-        return frozenset(seat.version for number, seat in enumerate(self.claim.spec.seats) if number not in absent)
+    def _absent(self) -> tuple[int, ...]:
+        """The seats to be judged disconnected: their bots have stayed away for too long, and are at no other node now."""
+        seats = self.claim.spec.seats
+        return tuple(number for number in self.claim.absent_seats if seats[number].version not in self._connected)
 
 
 def _spent(name: str, begun: float) -> str:

@@ -83,9 +83,8 @@ def create_bot_session(call: Call, request: v1.CreateBotSessionRequest) -> v1.Cr
     _check_owner(call.session, caller, bot)
     name = ids.version_name(bot.name, version.number)
     ticket = tickets.Ticket(bot.name, name, int(time.time()) + TICKET_SECONDS)
-    return v1.CreateBotSessionResponse(
-        address=engines.choose(call.settings), ticket=tickets.issue(call.settings.secret, ticket), bot_version=name
-    )
+    address = engines.choose(call.settings, request.follows_invitations)
+    return v1.CreateBotSessionResponse(address=address, ticket=tickets.issue(call.settings.secret, ticket), bot_version=name)
 
 
 def _check_owner(session: Session, caller: Account, bot: Bot) -> None:

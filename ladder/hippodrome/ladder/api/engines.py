@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import socket
 from pathlib import Path
 from typing import Final
@@ -14,13 +15,14 @@ _PROBE_SECONDS: Final = 0.5
 _FIX: Final = "start the service with `hippodrome up`, or set HIPPODROME_ENGINES to the addresses of engine nodes"
 
 
-def choose(settings: Settings) -> str:
-    """The first engine node that takes connections: bots of one match must meet, so all are sent to the same one.
+def choose(settings: Settings, spread: bool = False) -> str:
+    """An engine node that takes connections: any of them with `spread`, else the first. Bots that do not follow invitations
+    meet only where they are, so they are all sent to the same node.
 
     The nodes are those of HIPPODROME_ENGINES, else those of the service that runs on this home. Raises EngineUnavailable.
     """
     known = settings.engine_addresses or of_home(settings.home)
-    for address in known:
+    for address in random.sample(known, len(known)) if spread else known:
         if answers(address):
             return address
     problem = f"no engine node answers at {', '.join(known)}" if known else "no engine node is known"
