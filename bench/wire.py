@@ -1,8 +1,9 @@
-"""Moves a second over the wire against a bare grpc.aio echo of messages of the same sizes.
+"""Moves a second over the wire against bare grpc.aio echoes of the same messages.
 
 `python bench/wire.py [--seconds S]`. Three processes play: a node, one bot process that holds both seats, and this one,
-which asks for matches as a worker does. Echo and wire take turns (A B A B ..), so that a busy machine disturbs both; it
-disturbs the rates, which need two free cores, far more than the work done in a second of CPU.
+which asks for matches as a worker does. There are two echoes, see `echo.py`: one of protobuf messages, which are built and
+read at both ends, and one of bytes of the same length. Echoes and wire take turns (A B C A B C ..), so that a busy machine
+disturbs all; it disturbs the rates, which need two free cores, far more than the work done in a second of CPU.
 """
 
 from __future__ import annotations
@@ -14,10 +15,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import grpc
 import psutil
@@ -36,7 +36,9 @@ HERE = Path(__file__).parent
 SECRET = bytes(range(32))
 NAMES = ("ann", "ben")
 AIMS = {1: 0.6, 32: 1.0}
-"""Matches at once -> the ratio to reach."""
+"""Matches at once -> the ratio to reach against the echo of messages."""
+KINDS = ("messages", "bytes")
+"""The echoes."""
 
 
 def spec(number: int) -> MatchSpec:
@@ -46,18 +48,23 @@ def spec(number: int) -> MatchSpec:
     return MatchSpec(f"matches/m{number}", read_ruleset("antiquity-2p"), seats, TimeControl.parse("600s+1s"), Policy(), seed)
 
 
-def mean_sizes() -> tuple[int, int]:
-    """Bytes of an answer and of a decision, each in a frame of its own, over one match of first legal moves."""
+def samples() -> tuple[bytes, bytes]:
+    """An answer and a decision, each in a frame of its own: those of about the mean length in one match."""
     game = get_game("antiquity")
     referee, writer, asked, answered = Referee(spec(1), game), convert.Decisions("matches/m1", game.name), [], []
     while (decision := referee.decision) is not None:
         move = decision.legal[decision.number % len(decision.legal)].text
         view = referee.state.view(decision.seat)
-        asked.append(len(convert.frame([writer.event(decision, view, decision.bank, decision.limit)])))
+        asked.append(convert.frame([writer.event(decision, view, decision.bank, decision.limit)]))
         answer = play_v1.Answer(match="matches/m1", decision=decision.number, moves=[move])
-        answered.append(play_v1.PlayRequest(events=[play_v1.BotEvent(answer=answer)]).ByteSize())
+        answered.append(play_v1.PlayRequest(events=[play_v1.BotEvent(answer=answer)]).SerializeToString())
         referee.answer(move, Receipt(0, 0))
-    return round(statistics.mean(answered)), round(statistics.mean(asked))
+    return _middle(answered), _middle(asked)
+
+
+def _middle(frames: list[bytes]) -> bytes:
+    mean = statistics.mean(map(len, frames))
+    return min(frames, key=lambda frame: abs(len(frame) - mean))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,24 +75,31 @@ class Rate:
     cpu: float
 
 
-@contextmanager
-def echo_server() -> Iterator[tuple[int, psutil.Process]]:
-    """The port of an echo server, and its process."""
-    process = subprocess.Popen([sys.executable, str(HERE / "echo.py"), "server"], stdout=subprocess.PIPE, text=True)
-    try:
-        assert process.stdout is not None
-        yield int(process.stdout.readline()), psutil.Process(process.pid)
-    finally:
-        process.kill()
-        process.wait()
+class Echo:
+    """An echo server. `answer` and `decision` are the frames that go to and fro."""
 
+    def __init__(self, folder: Path, answer: bytes, decision: bytes) -> None:
+        frame, self._answer = folder / "decision", folder / "answer"
+        frame.write_bytes(decision)
+        self._answer.write_bytes(answer)
+        command = [sys.executable, str(HERE / "echo.py"), "server", str(frame)]
+        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert self._process.stdout is not None
+        self._port = self._process.stdout.readline().strip()
+        self._server = psutil.Process(self._process.pid)
 
-def echo(port: int, server: psutil.Process, streams: int, sizes: tuple[int, int], seconds: float) -> Rate:
-    """Measure with an echo client process."""
-    arguments, before = map(str, ("client", port, streams, *sizes, seconds)), cpu(server)
-    done = subprocess.run([sys.executable, str(HERE / "echo.py"), *arguments], stdout=subprocess.PIPE, text=True, check=True)
-    wall, client_cpu = map(float, done.stdout.split())
-    return Rate(wall, wall * seconds / (client_cpu + cpu(server) - before))
+    def measure(self, kind: str, streams: int, seconds: float) -> Rate:
+        """Round trips with a client process."""
+        arguments, before = (kind, self._port, str(streams), str(self._answer), str(seconds)), cpu(self._server)
+        command = [sys.executable, str(HERE / "echo.py"), "client", *arguments]
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+        wall, client_cpu = map(float, done.stdout.split())
+        return Rate(wall, wall * seconds / (client_cpu + cpu(self._server) - before))
+
+    def close(self) -> None:
+        """End the server."""
+        self._process.kill()
+        self._process.wait()
 
 
 def cpu(*processes: psutil.Process) -> float:
@@ -157,40 +171,46 @@ async def _run(stub: EngineServiceStub, number: int) -> None:
         policy="forfeit",
         seed=plan.seed,
     )
-    async for event in stub.RunMatch(request, metadata=(("x-hippodrome-key", tickets.internal_key(SECRET)),)):
+    call: Any = stub.RunMatch(request, metadata=(("x-hippodrome-key", tickets.internal_key(SECRET)),))
+    async for event in call:
         if event.HasField("missing"):
             raise RuntimeError("the bots were not there")
 
 
-def compare(matches: int, sizes: tuple[int, int], seconds: float, rounds: int) -> None:
-    """Print echo, wire and ratios of each round, and the median ratios."""
-    ratios: list[tuple[float, float]] = []
-    with echo_server() as (port, server), tempfile.TemporaryDirectory() as folder:
-        players = Players(Path(folder), matches)
+def compare(matches: int, frames: tuple[bytes, bytes], seconds: float, rounds: int) -> None:
+    """Print echoes, wire and ratios of each round, and the median ratios."""
+    ratios: list[tuple[float, ...]] = []
+    with tempfile.TemporaryDirectory() as folder:
+        server, players = Echo(Path(folder), *frames), Players(Path(folder), matches)
         for _ in range(rounds):
-            bare = echo(port, server, matches, sizes, seconds)
+            bare = [server.measure(kind, matches, seconds) for kind in KINDS]
             played = asyncio.run(wire(players, matches, seconds))
-            ratios.append((played.wall / bare.wall, played.cpu / bare.cpu))
-            print(
-                f"{matches:9} {bare.wall:9,.0f} {played.wall:9,.0f} {ratios[-1][0]:7.2f}"
-                f" {bare.cpu:12,.0f} {played.cpu:12,.0f} {ratios[-1][1]:7.2f}"
-            )
+            walls, used = [rate.wall for rate in bare], [rate.cpu for rate in bare]
+            ratios.append((*(played.wall / wall for wall in walls), *(played.cpu / work for work in used)))
+            print(f"{matches:7}  {_row(walls, played.wall, ratios[-1][:2])}  {_row(used, played.cpu, ratios[-1][2:])}")
         players.close()
-    wall, used = (statistics.median(kind) for kind in zip(*ratios, strict=True))
-    print(f"{matches:9} at once: median ratio {wall:.2f} (aim {AIMS[matches]:.1f}), of CPU {used:.2f}")
+        server.close()
+    median = [f"{statistics.median(kind):.2f}" for kind in zip(*ratios, strict=True)]
+    print(f"{matches:7} at once, median ratios: to messages {median[0]} (aim {AIMS[matches]:.1f}), to bytes {median[1]};")
+    print(f"        of CPU: to messages {median[2]}, to bytes {median[3]}")
+
+
+def _row(bare: list[float], played: float, ratios: tuple[float, ...]) -> str:
+    return "".join(f"{rate:10,.0f}" for rate in (*bare, played)) + "".join(f"{ratio:6.2f}" for ratio in ratios)
 
 
 def main() -> None:
     """Both comparisons."""
-    parser = argparse.ArgumentParser(description="moves a second over gRPC against a bare echo")
+    parser = argparse.ArgumentParser(description="moves a second over gRPC against bare echoes")
     parser.add_argument("--seconds", type=float, default=5.0, help="of each measurement (default: %(default)s)")
-    parser.add_argument("--rounds", type=int, default=3, help="echo and wire in turn (default: %(default)s)")
+    parser.add_argument("--rounds", type=int, default=3, help="echoes and wire in turn (default: %(default)s)")
     options = parser.parse_args()
-    sizes = mean_sizes()
-    print(f"messages: answer {sizes[0]} bytes, decision {sizes[1]} bytes; trips and moves a second, and of a CPU second")
-    print("  matches    echo/s   moves/s   ratio     echo/cpu    moves/cpu   ratio")
+    frames = samples()
+    print(f"messages: answer {len(frames[0])} bytes, decision {len(frames[1])} bytes")
+    head = "".join(f"{word:>10}" for word in (*KINDS, "wire")) + " ratio ratio"
+    print(f"{'':9}{'a second':>42}  {'a second of CPU':>42}\nmatches  {head}  {head}")
     for matches in AIMS:
-        compare(matches, sizes, options.seconds, options.rounds)
+        compare(matches, frames, options.seconds, options.rounds)
 
 
 if __name__ == "__main__":

@@ -6,11 +6,11 @@ For each line on its standard input it prints how many moves it has made.
 from __future__ import annotations
 
 import asyncio
-import random
 import sys
 
 import grpc
 import uvloop
+from echo import answers
 
 from hippodrome.v1 import play_service_pb2 as v1
 from hippodrome.v1.play_service_pb2_grpc import PlayServiceStub
@@ -18,24 +18,17 @@ from hippodrome.v1.play_service_pb2_grpc import PlayServiceStub
 moves = 0
 
 
-async def play(channel: grpc.aio.Channel, ticket: str, matches: int, seed: int) -> None:
+async def play(channel: grpc.aio.Channel, ticket: str, matches: int) -> None:
     """One session, until the node ends it."""
     global moves
-    choice = random.Random(seed).choice
     call = PlayServiceStub(channel).Play()
     hello = v1.Hello(ticket=ticket, protocol_version=1, max_matches=matches)
     await call.write(v1.PlayRequest(events=[v1.BotEvent(hello=hello)]))
     while (frame := await call.read()) is not grpc.aio.EOF:
-        answers = v1.PlayRequest()
-        for event in frame.events:
-            if event.HasField("decision"):
-                asked = event.decision
-                answer = answers.events.add().answer
-                answer.match, answer.decision = asked.match, asked.number
-                answer.moves.append(choice(asked.legal_moves))
-        moves += len(answers.events)
-        if answers.events:
-            await call.write(answers)
+        said = answers(frame)
+        moves += len(said.events)
+        if said.events:
+            await call.write(said)
 
 
 def tell() -> None:
@@ -48,7 +41,7 @@ async def main(address: str, matches: int, tickets: list[str]) -> None:
     """Both sessions on one channel."""
     asyncio.get_running_loop().add_reader(sys.stdin, tell)
     async with grpc.aio.insecure_channel(address) as channel:
-        await asyncio.gather(*(play(channel, ticket, matches, seed) for seed, ticket in enumerate(tickets)))
+        await asyncio.gather(*(play(channel, ticket, matches) for ticket in tickets))
 
 
 if __name__ == "__main__":
