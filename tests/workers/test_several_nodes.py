@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from hippodrome.ladder.settings import Settings
 from hippodrome.workers.context import Context, open_context
 from hippodrome.workers.convert import NodeState
 from hippodrome.workers.house import OPERATOR, prepare_house
-from hippodrome.workers.nodes import INVITATION, Choice, _preference
+from hippodrome.workers.nodes import INVITATION, Choice, Run, _preference
 from hippodrome.workers.processes import end, python_module, start_tied, wait_until
 from hippodrome.workers.run import play_match
 
@@ -118,6 +119,26 @@ def test_bots_of_different_nodes_meet_and_no_node_is_idle(site: Site) -> None:
         assert tournaments.get_tournament(session, "run").state == "finished"
         refit.refit(session, "antiquity-2p")
         assert refit.audit(session) == []
+
+
+def test_a_bot_that_is_at_another_node_is_never_judged_absent(site: Site) -> None:
+    """It was missed for too long where the match was to be played, perhaps because an invitation was lost."""
+    plan(site.context.settings, blocks=1)
+    assert wait_until(lambda: all((s := site.state(n)) is not None and s.invitable for n in range(2)), 60)
+    long_ago = (utcnow() - timedelta(seconds=2 * lifecycle.NO_SHOW)).isoformat()
+    with site.context.database.write() as session:
+        session.execute(TABLES["match"].update().values(waiting=dict.fromkeys(VERSIONS, long_ago)))
+    asked, run = [], site.context.nodes.run
+
+    def noted(address: str, claim: lifecycle.Claim) -> Run:
+        asked.append(claim.absent_seats)
+        return run(address, claim)
+
+    site.context.nodes.run = noted  # type: ignore[method-assign]
+    first, _ = site.due()
+    assert play_match(site.context, first).startswith("stored")
+    assert asked == [()]
+    assert [row.ending for row in site.rows("result")] == ["rules"]
 
 
 def node(running: int, slots: int = 64, **bots: str) -> NodeState:
