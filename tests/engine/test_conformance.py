@@ -101,6 +101,10 @@ def _view_has_no_field_name(m: ModuleType) -> dict[str, Any]:
     return {"view": lambda self, seat: m.RaceState.view(self, seat) | {"Deck count": 1}}
 
 
+def _view_shares_a_list(m: ModuleType) -> dict[str, Any]:
+    return {"view": lambda self, seat: m.RaceState.view(self, seat) | {"track": self.track}}
+
+
 def _text_leaks_the_deck(m: ModuleType) -> dict[str, Any]:
     return {"view": lambda self, seat: m.RaceState.view(self, seat) | {"next_card": (self.deck or [0])[-1]}}
 
@@ -157,6 +161,7 @@ BROKEN_STATES = [
     (_key_is_not_ascii, "keys_tell_states_apart"),
     (_view_has_a_tuple, "views_are_plain"),
     (_view_has_no_field_name, "views_are_plain"),
+    (_view_shares_a_list, "views_stay"),
     (_text_leaks_the_deck, "secrets_are_kept"),
     (_error_leaks_a_hand, "secrets_are_kept"),
     (_error_is_empty, "errors_are_explained"),

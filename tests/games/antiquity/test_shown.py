@@ -30,6 +30,13 @@ def test_every_view_fills_its_message(ruleset: Ruleset, walk: Walk) -> None:
                 assert [c.points for c in message.colours] == state.points
 
 
+def test_lists_of_a_view_that_did_not_change_are_kept(position: Position, play: Play) -> None:
+    before = position(2).view(0)
+    after = play(position(2), "draw").view(0)
+    kept = {name for name, value in after.items() if type(value) is list and before[name] is value}
+    assert kept >= {"colours", "monuments", "stories", "face_up", "discards", "power_cards"}
+
+
 def test_texts_have_at_most_eighty_columns_and_no_trailing_blanks(ruleset: Ruleset, walk: Walk) -> None:
     for state in walk(ruleset, 4):
         lines = GAME.text(state.view(TABLE)).split("\n")
@@ -112,8 +119,6 @@ def test_neutral_moves_end_the_game(ruleset: Ruleset) -> None:
             return
         state.apply(state.neutral_move())
     raise AssertionError("the game did not end")
-
-
 
 
 def wired(view: View) -> View:

@@ -47,6 +47,7 @@ CHECKS: Final[tuple[tuple[str, Check], ...]] = tuple(
         rules.copies_are_equal,
         rules.keys_tell_states_apart,
         shown.views_are_plain,
+        shown.views_stay,
         shown.secrets_are_kept,
         shown.samples_are_states,
         rules.outcomes_are_ranked,

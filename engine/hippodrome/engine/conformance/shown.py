@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import random
 import re
@@ -44,6 +45,19 @@ def _impure(node: Any, path: str, types: dict[str, set[str]]) -> Iterator[str]:
         yield f"{path} is a {type(node).__name__}"
     elif type(node) is int and not -(1 << 31) <= node < 1 << 31:
         yield f"{path} does not fit 32 bits"
+
+
+def views_stay(trial: Trial) -> Iterator[str]:
+    """Play goes on without changing what was shown: no list of a view is one that the state still changes."""
+    state, shown = trial.states[0].copy(), []
+    for move in trial.moves:
+        views = [state.view(seat) for seat in trial.viewers]
+        shown.append((views, copy.deepcopy(views)))
+        state.apply(move)
+    for number, (views, before) in enumerate(shown):
+        yield from (
+            f"a view changed after move {number}: {old}" for view, old in zip(views, before, strict=True) if view != old
+        )
 
 
 def secrets_are_kept(trial: Trial) -> Iterator[str]:
