@@ -2,6 +2,7 @@
 PY ?= python3
 BIN := .venv/bin
 UV := $(BIN)/python -m uv pip install -q --python $(BIN)/python -c constraints.txt
+PACKAGES := $(foreach p,engine games bots service bot ladder workers,-p hippodrome.$(p))
 ARGS ?=
 WORKERS ?= 2
 
@@ -17,7 +18,7 @@ quick: .venv/.dev
 	@$(BIN)/python -m pytest -n $(WORKERS) -m "not slow" $(ARGS)
 
 lint: .venv/.dev
-	@$(BIN)/ruff check . && $(BIN)/mypy && cd proto && ../$(BIN)/buf lint && ../$(BIN)/buf format -d --exit-code
+	@$(BIN)/ruff check . && $(BIN)/mypy $(PACKAGES) && cd proto && ../$(BIN)/buf lint && ../$(BIN)/buf format -d --exit-code
 
 generate: .venv/.dev
 	@./proto/generate

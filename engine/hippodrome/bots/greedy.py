@@ -20,7 +20,7 @@ EVALUATIONS: Final = {"antiquity": "hippodrome.bots.antiquity"}
 class Greedy(Bot):
     """The reference of a sensible beginner."""
 
-    max_matches: ClassVar[int] = 16
+    max_matches: ClassVar[int] = 8
 
     def start(self, match: MatchInfo) -> None:
         if match.game not in EVALUATIONS:

@@ -20,13 +20,19 @@ from hippodrome.engine.chance import QuickChance
 from hippodrome.engine.game import TABLE, Move, Outcome, State
 
 _EXPLORE: Final = 0.7
-_GREED: Final = 0.6
-"""How often a playout takes the better of two moves by its average, else any move."""
+_GREED: Final = 0.8
+"""How often a playout takes the better of two moves by their averages, else any move."""
+_PLACE: Final = 0.8
+"""What the place counts in a result; the margin counts the rest."""
+_PRIOR: Final = 4.0
+"""The average of a move counts as much as so many visits of its node."""
+_NOISE: Final = 0.1
+"""Untried moves of a node come by their averages plus up to this."""
 _FADE: Final = 0.8
 """What the averages of earlier searches of the match still count in the next one."""
 _DEALS: Final = 12
 """Positions drawn for one decision; the iterations take turns on them."""
-_HURRY: Final = 20
+_HURRY: Final = 100
 """One part in so many of what the clock allows may go into a decision; the matches of a process share it."""
 
 
@@ -44,8 +50,8 @@ class Node:
 class Mcts(Bot):
     """The reference of a strong bot: `iterations` for each decision, fewer when the clock runs short."""
 
-    max_matches: ClassVar[int] = 4
-    iterations: ClassVar[int] = 160
+    max_matches: ClassVar[int] = 2
+    iterations: ClassVar[int] = 512
 
     def start(self, match: MatchInfo) -> None:
         self._game, self._ruleset = game_of(match)
@@ -78,10 +84,10 @@ class Mcts(Bot):
 
 
 class MctsLight(Mcts):
-    """A tenth of the iterations: for quick tournaments."""
+    """Few iterations, for quick tournaments."""
 
     max_matches: ClassVar[int] = 8
-    iterations: ClassVar[int] = 24
+    iterations: ClassVar[int] = 32
 
 
 class Habits:
@@ -141,8 +147,9 @@ class Search:
         node = self.root
         while state.to_move != TABLE:
             seat, legal = state.to_move, state.legal_moves()
+            known = self._habits.value[seat]
             fresh = [move for move in legal if move not in node.children]
-            move = self._rng.choice(fresh) if fresh else self._choose(node, legal)
+            move = self._untried(fresh, known) if fresh else self._choose(node, legal, known)
             child = node.children.setdefault(move, Node())
             for other in legal:
                 if other in node.children:
@@ -154,14 +161,18 @@ class Search:
                 break
         return path
 
-    def _choose(self, node: Node, legal: Sequence[Move]) -> Move:
+    def _untried(self, fresh: Sequence[Move], known: dict[Move, float]) -> Move:
+        return max(fresh, key=lambda move: known.get(move, 0.5) + _NOISE * self._rng.random())
+
+    def _choose(self, node: Node, legal: Sequence[Move], known: dict[Move, float]) -> Move:
         children = node.children
 
         def bound(move: Move) -> float:
             child = children[move]
             if not child.visits:
                 return math.inf
-            return child.total / child.visits + _EXPLORE * math.sqrt(math.log(child.seen + 1) / child.visits)
+            mean = (child.total + _PRIOR * known.get(move, 0.5)) / (child.visits + _PRIOR)
+            return mean + _EXPLORE * math.sqrt(math.log(child.seen + 1) / child.visits)
 
         return max(legal, key=bound)
 
@@ -182,8 +193,9 @@ class Search:
         return played
 
     def _values(self, outcome: Outcome) -> list[float]:
-        """By seat, in [0, 1]: half for the place, half for the margin over the best rival."""
-        return [0.5 * outcome.value(seat) + 0.5 * self._margin(outcome.scores, seat) for seat in self._habits.seats]
+        """By seat, in [0, 1]: for the place and for the margin over the best rival."""
+        scores = outcome.scores
+        return [_PLACE * outcome.value(seat) + (1 - _PLACE) * self._margin(scores, seat) for seat in self._habits.seats]
 
     def _margin(self, scores: Sequence[int], seat: int) -> float:
         if len(scores) < 2:

@@ -22,7 +22,7 @@ CAST: Final = 4
 """Bots at least: the most seats of a game."""
 PROCESSES: Final = {"mcts": 2}
 """Bots that think long play with more than one process."""
-CLOCK: Final = "300s+100ms"
+CLOCK: Final = "15s+50ms@20s"
 """Generous: a slow or busy machine shall not make a bot lose on time."""
 WEB: Final = "127.0.0.1:8080"
 
