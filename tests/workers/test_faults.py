@@ -109,12 +109,18 @@ def test_the_broker_forgets_everything(run_rig: RunRig) -> None:
         rig.check_finished(name, MATCHES)
 
 
+def freeze(rig: Any, name: str) -> int:
+    """Stop a process, but not inside a transaction of its own: on SQLite it would keep all others from writing."""
+    with rig.database.write():
+        return int(rig.kill(name, signal.SIGSTOP))
+
+
 def test_a_frozen_worker_wakes_up_after_its_lease_and_is_superseded(run_rig: RunRig) -> None:
     """Its matches are played by another meanwhile; what it writes late is refused by the fence."""
     with run_rig(workers=2, slots=4) as rig:
         name = rig.plan(BLOCKS)
         in_the_middle(rig, name)
-        frozen = rig.kill("worker-1", signal.SIGSTOP)
+        frozen = freeze(rig, "worker-1")
         held = [row.id for row in rig.rows("match") if row.state == "leased" and row.owner.endswith(f"/{frozen}")]
         assert held, "matches that the frozen worker holds"
         try:
