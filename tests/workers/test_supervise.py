@@ -117,7 +117,7 @@ def test_killing_the_supervisor_takes_everything_along(up: Up, home: Path, pool:
     with up("--pool", pool, "--slots", "2") as supervisor:
         supervisor.kill()
         supervisor.wait()
-        assert wait_until(lambda: not processes_left(), 20), processes_left()
+        assert wait_until(lambda: not processes_left(), 60), processes_left()
         assert server_file(home).exists()
         assert running_server(home) is None
 
@@ -129,7 +129,7 @@ def test_what_a_killed_one_left_behind_does_not_hinder_the_next_on_the_same_addr
         old = running_server(home)
         first.kill()
         first.wait()
-    assert wait_until(lambda: not processes_left(), 20), processes_left()
+    assert wait_until(lambda: not processes_left(), 60), processes_left()
     with up() as second:
         server = running_server(home)
         assert server is not None
