@@ -74,7 +74,7 @@ def test_it_brings_everything_up_and_sigterm_leaves_nothing(up: Up, home: Path, 
             socket.create_connection((host, int(port)), timeout=30).close()
         supervisor.send_signal(signal.SIGTERM)
         assert supervisor.wait(30) == 0
-    assert wait_until(lambda: not processes_left(), 10), processes_left()
+    assert wait_until(lambda: not processes_left(), 30), processes_left()
     assert read_server(home) is None
     assert not (home / "run" / "broker.sock").exists()
 
@@ -83,7 +83,7 @@ def test_ctrl_c_stops_it_too(up: Up, home: Path, processes_left: Left) -> None:
     with up() as supervisor:
         supervisor.send_signal(signal.SIGINT)
         assert supervisor.wait(30) == 0
-    assert wait_until(lambda: not processes_left(), 10), processes_left()
+    assert wait_until(lambda: not processes_left(), 30), processes_left()
 
 
 @pytest.mark.slow
