@@ -36,7 +36,7 @@ HERE = Path(__file__).parent
 SECRET = bytes(range(32))
 NAMES = ("ann", "ben")
 AIMS = {1: 0.6, 32: 1.0}
-"""Matches at once -> the ratio to reach against the echo of messages."""
+"""Matches at once -> the ratio to reach against the bare echo of bytes, the stricter one."""
 KINDS = ("messages", "bytes")
 """The echoes."""
 
@@ -191,7 +191,7 @@ def compare(matches: int, frames: tuple[bytes, bytes], seconds: float, rounds: i
         players.close()
         server.close()
     median = [f"{statistics.median(kind):.2f}" for kind in zip(*ratios, strict=True)]
-    print(f"{matches:7} at once, median ratios: to messages {median[0]} (aim {AIMS[matches]:.1f}), to bytes {median[1]};")
+    print(f"{matches:7} at once, median ratios: to bytes {median[1]} (aim {AIMS[matches]:.1f}), to messages {median[0]};")
     print(f"        of CPU: to messages {median[2]}, to bytes {median[3]}")
 
 
